@@ -13,6 +13,7 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
         const names = edgeNames(policy).map((name) => `.${name}`);
         list.push(`edges: ${names.length === 1 ? names[0] : `[${names.join(", ")}]`}`);
     }
+    if (policy.maxCount != null) list.push(`maxCount: ${policy.maxCount}`);
     if (policy.combine === "first") list.push("combining: .first");
     if (policy.combine === "merge") list.push("combining: .merge { pending, value in pending += value }");
     if (policy.whileRunning !== "queue") {
@@ -20,7 +21,6 @@ function swiftCode(policy, { hasKeys = false, delay = null } = {}) {
     }
     const options = [];
     if (policy.delayRule === "extend") options.push("delayRule: .extend");
-    if (policy.maxCount != null) options.push(`maxCount: ${policy.maxCount}`);
     if (policy.spacing != null) options.push(`spacing: ${durationCode(policy.spacing)}`);
     if (policy.maxConcurrent != null) options.push(`maxConcurrent: ${policy.maxConcurrent}`);
     if (policy.capacity != null) options.push(`capacity: ${policy.capacity}`);

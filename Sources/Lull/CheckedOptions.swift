@@ -5,6 +5,8 @@ struct CheckedOptions {
     let setup: Setup
     let atEnd: AtEnd
     let tolerance: Duration
+    /// Where the debouncer or throttler is made.
+    let site: SourceSite
 }
 
 /// The common options of debouncers and throttlers.
@@ -19,16 +21,17 @@ protocol ExecutionOptions {
 extension ExecutionOptions {
     /// Returns the checked options, or stops the program with the rule that they break.
     func checked(
-        _ combination: Combination, _ whileRunning: WhileRunning, _ policy: () throws(PolicyError) -> Policy
+        _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite,
+        _ policy: () throws(PolicyError) -> Policy
     ) -> CheckedOptions {
         do {
             let setup = try Setup(
                 policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
                 capacity: capacity, maxBatch: maxBatch)
-            require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more")
-            return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance)
+            require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more", at: site)
+            return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance, site: site)
         } catch {
-            refuse("\(error)")
+            refuse("\(error)", at: site)
         }
     }
 }

@@ -17,10 +17,10 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
 
     init(
         _ options: CheckedOptions, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
-        _ site: SourceSite, _ handler: Runtime<Key, Value, Output>.Handler
+        _ handler: Runtime<Key, Value, Output>.Handler
     ) {
         let clock = makeWakingClock(for: clock, wakingOn: handler.queue, tolerance: options.tolerance)
-        runtime = Runtime(options, clock: clock, onFailure: onFailure, madeAt: site, handler: handler)
+        runtime = Runtime(options, clock: clock, onFailure: onFailure, madeAt: options.site, handler: handler)
     }
 
     deinit {

@@ -3,7 +3,7 @@ public import LullCore
 /// Limits and less common settings of a debouncer; all have defaults (<doc:ChoosingAPolicy>).
 ///
 /// ```swift
-/// let save = Debouncer(for: .seconds(2), options: .init(maxCount: 100, atEnd: .flush)) { (draft: Draft) in
+/// let save = Debouncer(for: .seconds(2), options: .init(atEnd: .flush)) { (draft: Draft) in
 ///     try await api.save(draft)
 /// }
 /// ```
@@ -11,9 +11,6 @@ public struct DebounceOptions: Sendable {
     /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
     /// Nil for `restart`, or for the rule of a given policy.
     public var delayRule: DelayRule?
-    /// As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge. It
-    /// decides when to execute; ``maxBatch`` decides how much the handler gets. Nil for no limit.
-    public var maxCount: Int?
     /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what comes to rest
     /// earlier waits (<doc:WhenItRestsButNotTooOften>). Nil or zero for none.
     public var spacing: Duration?
@@ -34,11 +31,10 @@ public struct DebounceOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        delayRule: DelayRule? = nil, maxCount: Int? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
+        delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
         maxConcurrent: Int? = nil, capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
-        self.maxCount = maxCount
         self.spacing = spacing
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
@@ -50,20 +46,23 @@ public struct DebounceOptions: Sendable {
 
 extension DebounceOptions: ExecutionOptions {
     func checked(
-        for wait: Duration, maxWait: Duration?, edges: Edges, _ combination: Combination, _ whileRunning: WhileRunning
+        for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: Combination,
+        _ whileRunning: WhileRunning, at site: SourceSite
     ) -> CheckedOptions {
-        checked(combination, whileRunning) { () throws(PolicyError) in
+        checked(combination, whileRunning, at: site) { () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount,
                 spacing: spacing)
         }
     }
 
-    func checked(_ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning) -> CheckedOptions {
-        require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes")
+    func checked(
+        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
+    ) -> CheckedOptions {
+        require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes", at: site)
         require(
-            delayRule == nil && maxCount == nil && spacing == nil,
-            "the policy has a delayRule, a maxCount and a spacing of its own: leave them out of the options")
-        return checked(combination, whileRunning) { policy }
+            delayRule == nil && spacing == nil,
+            "the policy has a delayRule and a spacing of its own: leave them out of the options", at: site)
+        return checked(combination, whileRunning, at: site) { policy }
     }
 }

@@ -83,19 +83,25 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due it may settle, so that one wake-up of the processor serves several; never
     ///     earlier. Zero or more.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     public init(
         _ value: Value, for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         spacing: Duration? = nil, removingDuplicates: ((Value, Value) -> Bool)? = nil,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) {
-        require(edges.contains(.trailing), "a value settles when it has come to rest: its edges must include trailing")
+        require(
+            edges.contains(.trailing), "a value settles when it has come to rest: its edges must include trailing",
+            at: SourceSite(fileID, line))
         let rest = Rest()
         isDuplicate = removingDuplicates
         self.rest = rest
         state = State(last: Setting(value: value), settled: Setting(value: value))
         debouncer = Debouncer(
             for: wait, maxWait: maxWait, edges: edges,
-            options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance), clock: clock
+            options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance), clock: clock, fileID: fileID,
+            line: line
         ) {
             @MainActor setting in
             rest.owner?.settle(setting)

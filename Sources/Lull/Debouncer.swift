@@ -86,6 +86,8 @@ extension Debouncer {
     ///   - maxWait: The longest that a value waits; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
     ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
+    ///     It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
@@ -100,7 +102,7 @@ extension Debouncer {
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -108,8 +110,10 @@ extension Debouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
 
@@ -145,8 +149,8 @@ extension Debouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.checked(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
-            SourceSite(fileID, line),
+            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock,
+            ignoringKey(onFailure),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
 
@@ -157,6 +161,7 @@ extension Debouncer {
     /// are those of the form without `on`.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -164,15 +169,17 @@ extension Debouncer {
         handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
     }
 
     /// Creates a debouncer whose handler gets all values of an execution, in order, in a task of its own.
     ///
     /// ```swift
-    /// let upload = Debouncer(collectingFor: .seconds(5), options: .init(maxCount: 100)) { (events: [String]) in
+    /// let upload = Debouncer(collectingFor: .seconds(5), maxCount: 100) { (events: [String]) in
     ///     try await server.upload(events)
     /// }
     /// ```
@@ -182,7 +189,7 @@ extension Debouncer {
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
-        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -190,8 +197,10 @@ extension Debouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .task(on: handler.isolation, .all { _, values in try await handler(values) }))
     }
 
@@ -200,6 +209,7 @@ extension Debouncer {
     /// The parameters are those of the forms with `collecting` and with `on`.
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -207,8 +217,10 @@ extension Debouncer {
         handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .queue(queue, .all { _, values in try handler(values) }))
     }
 }
@@ -218,15 +230,18 @@ extension Debouncer where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, whileRunning: WhileRunning = .queue,
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
     }
 
@@ -235,6 +250,7 @@ extension Debouncer where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -242,8 +258,10 @@ extension Debouncer where Value == Void {
         handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .queue(queue, .one(nil) { _, _ in try handler() }))
     }
 }

@@ -94,6 +94,8 @@ extension KeyedDebouncer {
     ///   - maxWait: The longest that a value waits; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
     ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
+    ///     It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
@@ -108,7 +110,7 @@ extension KeyedDebouncer {
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -117,8 +119,10 @@ extension KeyedDebouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, onFailure,
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
@@ -150,7 +154,7 @@ extension KeyedDebouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.checked(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
+            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock, onFailure,
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
@@ -161,6 +165,7 @@ extension KeyedDebouncer {
     /// other parameters are those of the form without `on`.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -169,8 +174,10 @@ extension KeyedDebouncer {
         handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, combining.core, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, onFailure,
             .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
     }
 
@@ -181,7 +188,7 @@ extension KeyedDebouncer {
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
-        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -190,8 +197,10 @@ extension KeyedDebouncer {
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, onFailure,
             .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
     }
 
@@ -200,6 +209,7 @@ extension KeyedDebouncer {
     /// The parameters are those of the forms with `collecting` and with `on`.
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -208,8 +218,10 @@ extension KeyedDebouncer {
         handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .collect, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, onFailure,
             .queue(queue, .all { key, values in try handler(key, values) }))
     }
 }
@@ -224,15 +236,17 @@ extension KeyedDebouncer where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, whileRunning: WhileRunning = .queue,
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key) async throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock, onFailure,
-            SourceSite(fileID, line),
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
+                at: SourceSite(fileID, line)), clock, onFailure,
             .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) }))
     }
 
@@ -241,6 +255,7 @@ extension KeyedDebouncer where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -248,7 +263,9 @@ extension KeyedDebouncer where Value == Void {
         handler: @escaping @Sendable (Key) throws -> Output
     ) {
         self.init(
-            options.checked(for: wait, maxWait: maxWait, edges: edges, .latest, whileRunning), clock, onFailure,
-            SourceSite(fileID, line), .queue(queue, .one(nil) { key, _ in try handler(key) }))
+            options.checked(
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
+                at: SourceSite(fileID, line)), clock, onFailure, .queue(queue, .one(nil) { key, _ in try handler(key) })
+        )
     }
 }

@@ -32,6 +32,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// - Parameters:
     ///   - interval: The length of a window. Zero coalesces nothing.
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
+    ///     It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
@@ -46,7 +48,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Value> = .latest,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -55,8 +58,10 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, onFailure,
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
@@ -88,7 +93,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
     ) {
         self.init(
-            options.checked(policy, combining.core, whileRunning), clock, onFailure, SourceSite(fileID, line),
+            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock, onFailure,
             .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
     }
 
@@ -98,7 +103,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// never interrupted. With the default clock, neither timer nor handler needs a thread of the cooperative pool. The
     /// other parameters are those of the form without `on`.
     public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -107,8 +112,10 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         handler: @escaping @Sendable (Key, Value) throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, onFailure,
             .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
     }
 
@@ -119,7 +126,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
-        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -128,8 +135,9 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+            clock, onFailure,
             .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
     }
 
@@ -138,6 +146,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// The parameters are those of the forms with `collecting` and with `on`.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -146,8 +155,9 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
         handler: @escaping @Sendable (Key, [Value]) throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
-            onFailure, SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+            clock, onFailure,
             .queue(queue, .all { key, values in try handler(key, values) }))
     }
 }
@@ -157,15 +167,17 @@ extension KeyedThrottler where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], whileRunning: WhileRunning = .queue,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key) async throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .latest, whileRunning), clock, onFailure,
-            SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
+            clock, onFailure,
             .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) }))
     }
 
@@ -173,7 +185,7 @@ extension KeyedThrottler where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
@@ -181,7 +193,8 @@ extension KeyedThrottler where Value == Void {
         handler: @escaping @Sendable (Key) throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .latest, whileRunning), clock, onFailure,
-            SourceSite(fileID, line), .queue(queue, .one(nil) { key, _ in try handler(key) }))
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
+            clock, onFailure, .queue(queue, .one(nil) { key, _ in try handler(key) }))
     }
 }

@@ -8,9 +8,6 @@ internal import LullCore
 /// }
 /// ```
 public struct ThrottleOptions: Sendable {
-    /// As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge. It
-    /// decides when to execute; ``maxBatch`` decides how much the handler gets. Nil for no limit.
-    public var maxCount: Int?
     /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
     /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
     public var maxBatch: Int?
@@ -28,10 +25,9 @@ public struct ThrottleOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        maxCount: Int? = nil, maxBatch: Int? = nil, maxConcurrent: Int? = nil, capacity: Int? = nil,
+        maxBatch: Int? = nil, maxConcurrent: Int? = nil, capacity: Int? = nil,
         atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
     ) {
-        self.maxCount = maxCount
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
         self.capacity = capacity
@@ -42,16 +38,18 @@ public struct ThrottleOptions: Sendable {
 
 extension ThrottleOptions: ExecutionOptions {
     func checked(
-        every interval: Duration, edges: Edges, _ combination: Combination, _ whileRunning: WhileRunning
+        every interval: Duration, edges: Edges, maxCount: Int?, _ combination: Combination,
+        _ whileRunning: WhileRunning, at site: SourceSite
     ) -> CheckedOptions {
-        checked(combination, whileRunning) { () throws(PolicyError) in
+        checked(combination, whileRunning, at: site) { () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
     }
 
-    func checked(_ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning) -> CheckedOptions {
-        require(policy.kind == .throttle, "the policy is a debounce, which is what a debouncer takes")
-        require(maxCount == nil, "the policy has a maxCount of its own: leave it out of the options")
-        return checked(combination, whileRunning) { policy }
+    func checked(
+        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
+    ) -> CheckedOptions {
+        require(policy.kind == .throttle, "the policy is a debounce, which is what a debouncer takes", at: site)
+        return checked(combination, whileRunning, at: site) { policy }
     }
 }

@@ -27,6 +27,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// - Parameters:
     ///   - interval: The length of a window. Zero coalesces nothing.
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
+    ///     It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
@@ -41,7 +43,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], combining: Combining<Value> = .latest,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        combining: Combining<Value> = .latest,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -49,8 +52,10 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
 
@@ -86,8 +91,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
     ) {
         self.init(
-            options.checked(policy, combining.core, whileRunning), clock, ignoringKey(onFailure),
-            SourceSite(fileID, line),
+            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock,
+            ignoringKey(onFailure),
             .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
     }
 
@@ -97,7 +102,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// With the default clock, neither timer nor handler needs a thread of the cooperative pool. The other parameters
     /// are those of the form without `on`.
     public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -105,8 +110,10 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         handler: @escaping @Sendable (Value) throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, combining.core, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
+                at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
     }
 
@@ -117,7 +124,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// (<doc:Semantics>, section 8). `.cancelRunning` is refused, since the values of a cancelled execution would be
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
-        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing],
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -125,8 +132,9 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .task(on: handler.isolation, .all { _, values in try await handler(values) }))
     }
 
@@ -135,6 +143,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// The parameters are those of the forms with `collecting` and with `on`.
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -142,8 +151,9 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         handler: @escaping @Sendable ([Value]) throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .collect, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .queue(queue, .all { _, values in try handler(values) }))
     }
 }
@@ -153,15 +163,17 @@ extension Throttler where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        every interval: Duration, edges: Edges = [.leading, .trailing], whileRunning: WhileRunning = .queue,
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        whileRunning: WhileRunning = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext handler: @escaping @Sendable @isolated(any) () async throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .latest, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
     }
 
@@ -169,7 +181,7 @@ extension Throttler where Value == Void {
     ///
     /// The parameters are those of the form with a value.
     public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
+        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
@@ -177,8 +189,9 @@ extension Throttler where Value == Void {
         handler: @escaping @Sendable () throws -> Output
     ) {
         self.init(
-            options.checked(every: interval, edges: edges, .latest, whileRunning), clock,
-            ignoringKey(onFailure), SourceSite(fileID, line),
+            options.checked(
+                every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
+            clock, ignoringKey(onFailure),
             .queue(queue, .one(nil) { _, _ in try handler() }))
     }
 }

@@ -9,7 +9,7 @@ extension DurableCoalescer {
     /// replaces it, is executed, whichever process dies.
     ///
     /// A submit costs a transaction of the store, which concurrent submits share. It needs no worker in this process:
-    /// another process may call ``run(maxConcurrent:lease:retry:grace:onFailure:handler:)``.
+    /// another process may call ``run(maxConcurrent:lease:retry:grace:onFailure:fileID:line:handler:)``.
     ///
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.

@@ -36,6 +36,8 @@ extension DurableCoalescer {
     ///   - grace: How long handlers may go on after the task has been cancelled; shorter than the lease. By default half
     ///     of the lease, at most ten seconds.
     ///   - onFailure: Called for everything that goes wrong. Without it, a line is written to standard error.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It may
     ///     call anything on the same debouncer.
     /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are cancelled
@@ -43,13 +45,14 @@ extension DurableCoalescer {
     public func run(
         maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
         grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     ) async throws(DurableError) {
         let configuration = WorkerStateMachine.Configuration(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
             lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) },
-            watches: whileRunning != .queue)
+            watches: whileRunning != .queue, fileID: fileID, line: line)
         try await WorkerDriver(configuration, store, clock, counts, onFailure, handler).run()
     }
 

@@ -52,25 +52,27 @@ extension DurableRules {
     /// Returns the rules, or stops the program with the rule that is broken: the settings are part of its code.
     static func checked(
         _ combining: Combination, _ maxBatch: Int?, _ whileRunning: DurableWhileRunning,
-        _ make: () throws(PolicyError) -> Policy
+        at site: SourceSite, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
             return try DurableRules(
                 try make(), combination: combining, maxBatch: maxBatch, whileRunning: whileRunning)
         } catch {
-            refuse("\(error)")
+            refuse("\(error)", at: site)
         }
     }
 
     /// Returns the rules with a policy of the right kind, or stops the program with the rule that is broken.
     static func checked(
         _ combining: Combination, _ maxBatch: Int?, _ whileRunning: DurableWhileRunning, _ policy: Policy,
-        is kind: Policy.Kind
+        is kind: Policy.Kind, at site: SourceSite
     ) -> DurableRules {
         switch (policy.kind, kind) {
-        case (.throttle, .debounce): refuse("the policy is a throttle, which is what a DurableThrottler takes")
-        case (.debounce, .throttle): refuse("the policy is a debounce, which is what a DurableDebouncer takes")
-        default: checked(combining, maxBatch, whileRunning) { policy }
+        case (.throttle, .debounce):
+            refuse("the policy is a throttle, which is what a DurableThrottler takes", at: site)
+        case (.debounce, .throttle):
+            refuse("the policy is a debounce, which is what a DurableDebouncer takes", at: site)
+        default: checked(combining, maxBatch, whileRunning, at: site) { policy }
         }
     }
 }

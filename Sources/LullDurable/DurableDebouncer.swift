@@ -32,7 +32,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
     /// come from outside with `Policy.debounce`, and pass the policy to
-    /// ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:)``. How to choose settings: <doc:WorkThatSurvives>.
+    /// ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``. How to choose settings: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
     ///   - wait: The quiet period that ends a burst. With zero nothing is coalesced.
@@ -52,15 +52,18 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
     ///     The store measures when values fall due.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other
     ///   settings; or the error of the store.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest, maxBatch: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, whileRunning) { () throws(PolicyError) in
+        let rules = DurableRules.checked(combining, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
+            () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
         }
@@ -74,7 +77,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:whileRunning:namespace:in:clock:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
@@ -85,13 +88,17 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     /// - Throws: The same errors as the other form.
     public convenience init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, namespace: String,
-        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
+        line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, whileRunning, policy, is: .debounce)
+        let rules = DurableRules.checked(
+            combining, maxBatch, whileRunning, policy, is: .debounce, at: SourceSite(fileID, line))
         try await self.init(rules, namespace, store, clock)
     }
 

@@ -27,7 +27,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// refused.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that come from
-    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:)``.
+    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -40,15 +40,18 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
     ///     The store measures when values fall due.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other settings; or
     ///   the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combination = .latest, maxBatch: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, whileRunning) { () throws(PolicyError) in
+        let rules = DurableRules.checked(combining, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
+            () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
         try await self.init(rules, namespace, store, clock)
@@ -61,7 +64,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:whileRunning:namespace:in:clock:)``.
+    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
@@ -72,13 +75,17 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     /// - Throws: The same errors as the other form.
     public convenience init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, namespace: String,
-        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
+        line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, whileRunning, policy, is: .throttle)
+        let rules = DurableRules.checked(
+            combining, maxBatch, whileRunning, policy, is: .throttle, at: SourceSite(fileID, line))
         try await self.init(rules, namespace, store, clock)
     }
 }

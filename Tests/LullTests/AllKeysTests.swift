@@ -95,8 +95,8 @@ struct AllKeysTests {
         try await withinReason {
             let holder = Guarded<KeyedDebouncer<CallingKey, CallingKey, Void>?>(nil)
             let it = KeyedDebouncer(
-                collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), whileRunning: rule,
-                options: .init(maxCount: 40, maxBatch: 3, maxConcurrent: 2, capacity: 300)
+                collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), maxCount: 40, whileRunning: rule,
+                options: .init(maxBatch: 3, maxConcurrent: 2, capacity: 300)
             ) { (_: CallingKey, _: [CallingKey]) in }
             _ = holder.exchange(it)
             let call: @Sendable () -> Void = { _ = holder.value?.counters }

@@ -91,11 +91,11 @@ struct BadInputTests {
             }
             #expect(message(other).contains("Lull: the policy is a debounce, which is what a debouncer takes"))
             let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = KeyedDebouncer(policy: try .debounce(for: .seconds(2)), options: .init(maxCount: 2)) {
+                _ = KeyedDebouncer(policy: try .debounce(for: .seconds(2)), options: .init(spacing: .seconds(3))) {
                     (_: Int, _: Int) in
                 }
             }
-            #expect(message(twice).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
+            #expect(message(twice).contains("Lull: the policy has a delayRule and a spacing of its own"))
         }
 
         @Test("a spacing needs the trailing edge, and a place of its own beside a policy")
@@ -120,11 +120,32 @@ struct BadInputTests {
                 let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
                 _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
             }
-            #expect(message(rule).contains("Lull: the policy has a delayRule, a maxCount and a spacing of its own"))
+            #expect(message(rule).contains("Lull: the policy has a delayRule and a spacing of its own"))
             let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
             }
             #expect(message(edges).contains("Lull: a value settles when it has come to rest"))
+        }
+
+        @Test("is found by the message: it names the file and the line of the caller")
+        func place() async {
+            let debouncer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Debouncer(for: .seconds(-1), line: 4711) { (_: Int) in }
+            }
+            #expect(message(debouncer).contains("LullTests/BadInputTests.swift:4711: Fatal error: Lull: the wait is -1s"))
+            let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = KeyedThrottler(policy: try .debounce(for: .seconds(2)), line: 4712) { (_: Int, _: Int) in }
+            }
+            #expect(message(kind).contains("LullTests/BadInputTests.swift:4712: Fatal error: Lull: the policy is"))
+            let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = await DebouncedValue("", for: .seconds(2), tolerance: .seconds(-1), line: 4713)
+            }
+            #expect(message(value).contains("LullTests/BadInputTests.swift:4713: Fatal error: Lull: the tolerance is"))
+            let sequence = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                let numbers = AsyncStream<Int> { $0.finish() }
+                for await _ in numbers.throttled(collectingEvery: .seconds(2), maxCount: 0, line: 4714) {}
+            }
+            #expect(message(sequence).contains("LullTests/BadInputTests.swift:4714: Fatal error: Lull: the maxCount is 0"))
         }
 
         private func message(_ result: ExitTest.Result?) -> String {

@@ -130,7 +130,7 @@ struct DebouncerTests {
     @Test("executes at once what reaches maxCount")
     func maxCount() async {
         let save = Debouncer(
-            collectingFor: .seconds(2), options: .init(maxCount: 3), clock: clock
+            collectingFor: .seconds(2), maxCount: 3, clock: clock
         ) { [seen] (drafts: [String]) in
             seen.add(drafts.joined(separator: "+"))
         }

@@ -22,8 +22,8 @@
                     "cannot find 'nw' in scope"
                 ),
                 (
-                    "KeyedThrottler(every: .seconds(1), options: .init(maxCont: 3)) { (_: Int, _: Int) in }",
-                    "have 'maxCont:', expected 'maxCount:'"
+                    "KeyedThrottler(every: .seconds(1), options: .init(maxBach: 3)) { (_: Int, _: Int) in }",
+                    "have 'maxBach:', expected 'maxBatch:'"
                 ),
             ])
         func typo(code: String, message: String) throws {

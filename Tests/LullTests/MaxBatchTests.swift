@@ -77,7 +77,7 @@ struct MaxBatchTests {
         let clock = ManualClock()
         let sizes = Record<Int>()
         let it = Debouncer(
-            collectingFor: .seconds(1), options: .init(maxCount: 100, maxBatch: 100),
+            collectingFor: .seconds(1), maxCount: 100, options: .init(maxBatch: 100),
             clock: clock
         ) { (values: [Int]) in
             sizes.add(values.count)

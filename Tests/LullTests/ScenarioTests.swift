@@ -57,8 +57,9 @@ struct ScenarioTests {
         case .debounce:
             let it = KeyedDebouncer(
                 for: .milliseconds(policy.wait ?? 0), maxWait: policy.maxWait.map { .milliseconds($0) }, edges: edges,
+                maxCount: policy.maxCount,
                 options: .init(
-                    delayRule: policy.delayRule == "extend" ? .extend : .restart, maxCount: policy.maxCount,
+                    delayRule: policy.delayRule == "extend" ? .extend : .restart,
                     spacing: policy.spacing.map { .milliseconds($0) }),
                 clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
@@ -71,7 +72,7 @@ struct ScenarioTests {
             }
         case .throttle:
             let it = KeyedThrottler(
-                every: .milliseconds(policy.interval ?? 0), edges: edges, options: .init(maxCount: policy.maxCount),
+                every: .milliseconds(policy.interval ?? 0), edges: edges, maxCount: policy.maxCount,
                 clock: clock
             ) { (key: String, value: ScenarioValue) in handle(key, value) }
             starts = try await perform(scenario, on: it, clock) { value, key, _ in it.submit(value, for: key) }

@@ -23,10 +23,11 @@ struct SchedulerTests {
                 .task(on: nil, .one(nil) { _, value in body(value) })
             }
         let options = try CheckedOptions(
-            setup: Setup(.debounce(for: wait)), atEnd: .executeWhenDue, tolerance: .zero)
+            setup: Setup(.debounce(for: wait)), atEnd: .executeWhenDue, tolerance: .zero,
+            site: SourceSite(#fileID, #line))
         return Plain(
             options, clock: SchedulerClient(scheduler, queue, tolerance), onFailure: nil,
-            madeAt: SourceSite(#fileID, #line), handler: handler)
+            madeAt: options.site, handler: handler)
     }
 
     static func wait(until condition: () -> Bool) async {

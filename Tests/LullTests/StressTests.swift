@@ -35,8 +35,8 @@ struct StressTests {
     func everything(rule: WhileRunning) async {
         let outcomes = Tally()
         let it = KeyedDebouncer(
-            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], whileRunning: rule,
-            options: .init(maxCount: 50, maxConcurrent: 3, capacity: 20),
+            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50, whileRunning: rule,
+            options: .init(maxConcurrent: 3, capacity: 20),
             onFailure: { _, _ in }
         ) { (key: Int, value: Int) in
             if value % 5 == 0 { throw Refusal() }

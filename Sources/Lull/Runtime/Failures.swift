@@ -17,16 +17,16 @@ func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Voi
 }
 
 /// The place in the program where a debouncer or throttler is made.
-struct SourceSite: Sendable, CustomStringConvertible {
-    private let fileID: StaticString
-    private let line: UInt
+package struct SourceSite: Sendable, CustomStringConvertible {
+    let fileID: StaticString
+    let line: UInt
 
-    init(_ fileID: StaticString, _ line: UInt) {
+    package init(_ fileID: StaticString, _ line: UInt) {
         self.fileID = fileID
         self.line = line
     }
 
-    var description: String { "\(fileID):\(line)" }
+    package var description: String { "\(fileID):\(line)" }
 }
 
 /// Logs that an execution has failed, where the program has no `onFailure`.

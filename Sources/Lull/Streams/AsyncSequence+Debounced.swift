@@ -25,18 +25,21 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due an element may be delivered, so that one wake-up of the processor serves
     ///     several; never earlier. Zero or more.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     @inlinable
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         spacing: Duration? = nil, combining: Combining<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd, removingDuplicates: removingDuplicates) { handover in
             let debouncer = Debouncer(
-                for: wait, maxWait: maxWait, edges: edges, combining: combining,
-                options: .init(maxCount: maxCount, spacing: spacing, atEnd: .drop, tolerance: tolerance),
-                clock: clock
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
+                options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance),
+                clock: clock, fileID: fileID, line: line
             ) { (element: Element) in
                 await handover.deliver(element)
             }
@@ -54,14 +57,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
         combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
-                for: wait, maxWait: maxWait, edges: edges, combining: combining,
-                options: .init(
-                    maxCount: maxCount, spacing: spacing, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
-                clock: clock
+                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
+                options: .init(spacing: spacing, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock, fileID: fileID, line: line
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
             }
@@ -77,13 +80,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
         spacing: Duration? = nil, droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
-        tolerance: Duration = .zero
+        tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
-                collectingFor: wait, maxWait: maxWait, edges: edges,
-                options: .init(maxCount: maxCount, spacing: spacing, atEnd: .drop, tolerance: tolerance),
-                clock: clock
+                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount,
+                options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance),
+                clock: clock, fileID: fileID, line: line
             ) { (elements: [Element]) in
                 await handover.deliver(elements)
             }
@@ -100,15 +104,16 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int, spacing: Duration? = nil, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
-                collectingFor: wait, maxWait: maxWait, edges: edges,
+                collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount,
                 options: .init(
-                    maxCount: maxCount, spacing: spacing, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop,
+                    spacing: spacing, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop,
                     tolerance: tolerance),
-                clock: clock
+                clock: clock, fileID: fileID, line: line
             ) { (_: Key, elements: [Element]) in
                 await handover.deliver(elements)
             }

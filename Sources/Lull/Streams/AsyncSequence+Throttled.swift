@@ -23,18 +23,21 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due an element may be delivered, so that one wake-up of the processor serves
     ///     several; never earlier. Zero or more.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
     @inlinable
     public func throttled(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd, removingDuplicates: removingDuplicates) { handover in
             let throttler = Throttler(
-                every: interval, edges: edges, combining: combining,
-                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance),
-                clock: clock
+                every: interval, edges: edges, maxCount: maxCount, combining: combining,
+                options: .init(atEnd: .drop, tolerance: tolerance),
+                clock: clock, fileID: fileID, line: line
             ) { (element: Element) in
                 await handover.deliver(element)
             }
@@ -51,13 +54,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func throttled<Key: Hashable & Sendable>(
         every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                every: interval, edges: edges, combining: combining,
-                options: .init(maxCount: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
-                clock: clock
+                every: interval, edges: edges, maxCount: maxCount, combining: combining,
+                options: .init(maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock, fileID: fileID, line: line
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
             }
@@ -72,12 +76,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func throttled(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
-        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
-                collectingEvery: interval, edges: edges,
-                options: .init(maxCount: maxCount, atEnd: .drop, tolerance: tolerance), clock: clock
+                collectingEvery: interval, edges: edges, maxCount: maxCount,
+                options: .init(atEnd: .drop, tolerance: tolerance), clock: clock, fileID: fileID, line: line
             ) {
                 (elements: [Element]) in
                 await handover.deliver(elements)
@@ -95,14 +100,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func throttled<Key: Hashable & Sendable>(
         collectingEvery interval: Duration, by key: @escaping @Sendable (Element) -> Key,
         edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
-        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero
+        clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
-                collectingEvery: interval, edges: edges,
-                options: .init(
-                    maxCount: maxCount, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
-                clock: clock
+                collectingEvery: interval, edges: edges, maxCount: maxCount,
+                options: .init(maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                clock: clock, fileID: fileID, line: line
             ) { (_: Key, elements: [Element]) in
                 await handover.deliver(elements)
             }

@@ -22,11 +22,14 @@ public struct RetryPolicy: Hashable, Sendable {
     /// The program stops with a message if `initialDelay` is negative, `maxDelay` shorter than `initialDelay`, or
     /// `maxAttempts` below 1.
     public init(
-        initialDelay: Duration = .seconds(1), maxDelay: Duration = .seconds(600), maxAttempts: Int = 20
+        initialDelay: Duration = .seconds(1), maxDelay: Duration = .seconds(600), maxAttempts: Int = 20,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) {
-        require(initialDelay >= .zero, "the initialDelay is \(initialDelay), but must be zero or more")
-        require(maxDelay >= initialDelay, "the maxDelay is \(maxDelay), but the initialDelay is \(initialDelay)")
-        require(maxAttempts >= 1, "the maxAttempts is \(maxAttempts), but must be 1 or more")
+        let site = SourceSite(fileID, line)
+        require(initialDelay >= .zero, "the initialDelay is \(initialDelay), but must be zero or more", at: site)
+        require(
+            maxDelay >= initialDelay, "the maxDelay is \(maxDelay), but the initialDelay is \(initialDelay)", at: site)
+        require(maxAttempts >= 1, "the maxAttempts is \(maxAttempts), but must be 1 or more", at: site)
         self.initialDelay = initialDelay
         self.maxDelay = maxDelay
         self.maxAttempts = maxAttempts

@@ -24,15 +24,17 @@ extension WorkerStateMachine {
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
             backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
-            keepsValues: Bool = true, watches: Bool = false, announces: Bool = true
+            keepsValues: Bool = true, watches: Bool = false, announces: Bool = true,
+            fileID: StaticString = #fileID, line: UInt = #line
         ) {
-            require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more")
-            require(lease > .zero, "the lease is \(lease), but must be more than zero")
+            let site = SourceSite(fileID, line)
+            require(maxConcurrent >= 1, "the maxConcurrent is \(maxConcurrent), but must be 1 or more", at: site)
+            require(lease > .zero, "the lease is \(lease), but must be more than zero", at: site)
             // The other half is for handlers that ignore their cancellation.
             let grace = grace ?? min(.seconds(10), .nanoseconds(lease.nanoseconds / 2))
             require(
                 grace >= .zero && grace < lease,
-                "the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)")
+                "the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)", at: site)
             self.namespace = namespace
             self.owner = owner
             self.maxConcurrent = maxConcurrent

@@ -82,7 +82,7 @@ struct LockingAfterWrongPasscodesTests {
     func counting() async {
         let alarms = Record<Int>()
         let wrong = Debouncer(
-            for: .seconds(60), combining: .merge { $0 += $1 }, options: .init(maxCount: 3), clock: clock
+            for: .seconds(60), maxCount: 3, combining: .merge { $0 += $1 }, clock: clock
         ) { (sum: Int) in
             if sum == 3 { alarms.add(sum) }
         }

@@ -97,7 +97,7 @@ struct CommentSamples {
 
     @Test("values that are collected or merged")
     func combining() async {
-        let upload = Debouncer(collectingFor: .seconds(5), options: .init(maxCount: 100)) { (events: [String]) in
+        let upload = Debouncer(collectingFor: .seconds(5), maxCount: 100) { (events: [String]) in
             try await server.upload(events)
         }
         for event in ["a", "b"] { upload(event) }
@@ -114,7 +114,7 @@ struct CommentSamples {
 
     @Test("options")
     func options() async {
-        let save = Debouncer(for: .seconds(2), options: .init(maxCount: 100, atEnd: .flush)) { (draft: Draft) in
+        let save = Debouncer(for: .seconds(2), options: .init(atEnd: .flush)) { (draft: Draft) in
             try await api.save(draft)
         }
         let report = Throttler(every: .seconds(10), options: .init(tolerance: .seconds(1))) { (position: Position) in

@@ -14,7 +14,7 @@ struct PolicySamples {
         typealias Event = String
         let (server, counter) = (Service(), Service())
         let upload = Debouncer(
-            collectingFor: .seconds(5), maxWait: .seconds(30), options: .init(maxCount: 100), clock: clock
+            collectingFor: .seconds(5), maxWait: .seconds(30), maxCount: 100, clock: clock
         ) {
             (events: [Event]) in
             try await server.upload(events)
@@ -34,7 +34,7 @@ struct PolicySamples {
         typealias Event = String
         let (server, store) = (Service(), Store())
         let upload = Debouncer(
-            collectingFor: .seconds(5), options: .init(maxCount: 100, maxBatch: 500), clock: clock
+            collectingFor: .seconds(5), maxCount: 100, options: .init(maxBatch: 500), clock: clock
         ) {
             (events: [Event]) in
             try await server.upload(events)

@@ -132,21 +132,23 @@ struct BadInputTests {
             let debouncer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(for: .seconds(-1), line: 4711) { (_: Int) in }
             }
-            #expect(message(debouncer).contains("LullTests/BadInputTests.swift:4711: Fatal error: Lull: the wait is -1s"))
+            #expect(message(debouncer).contains("\(Self.file):4711: Fatal error: Lull: the wait is -1s"))
             let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = KeyedThrottler(policy: try .debounce(for: .seconds(2)), line: 4712) { (_: Int, _: Int) in }
             }
-            #expect(message(kind).contains("LullTests/BadInputTests.swift:4712: Fatal error: Lull: the policy is"))
+            #expect(message(kind).contains("\(Self.file):4712: Fatal error: Lull: the policy is"))
             let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = await DebouncedValue("", for: .seconds(2), tolerance: .seconds(-1), line: 4713)
             }
-            #expect(message(value).contains("LullTests/BadInputTests.swift:4713: Fatal error: Lull: the tolerance is"))
+            #expect(message(value).contains("\(Self.file):4713: Fatal error: Lull: the tolerance is"))
             let sequence = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let numbers = AsyncStream<Int> { $0.finish() }
                 for await _ in numbers.throttled(collectingEvery: .seconds(2), maxCount: 0, line: 4714) {}
             }
-            #expect(message(sequence).contains("LullTests/BadInputTests.swift:4714: Fatal error: Lull: the maxCount is 0"))
+            #expect(message(sequence).contains("\(Self.file):4714: Fatal error: Lull: the maxCount is 0"))
         }
+
+        private static let file = "LullTests/BadInputTests.swift"
 
         private func message(_ result: ExitTest.Result?) -> String {
             String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

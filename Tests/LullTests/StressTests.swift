@@ -35,7 +35,8 @@ struct StressTests {
     func everything(rule: WhileRunning) async {
         let outcomes = Tally()
         let it = KeyedDebouncer(
-            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50, whileRunning: rule,
+            for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50,
+            whileRunning: rule,
             options: .init(maxConcurrent: 3, capacity: 20),
             onFailure: { _, _ in }
         ) { (key: Int, value: Int) in

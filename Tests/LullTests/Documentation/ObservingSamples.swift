@@ -1,5 +1,6 @@
 import Lull
 import LullTesting
+import Observation
 import TestSupport
 import Testing
 
@@ -72,6 +73,44 @@ struct ObservingSamples {
         #expect(try await listening.value == 999)
     }
 
+    @MainActor
+    @Observable
+    final class Activity {
+        private(set) var isSaving = false
+
+        /// Follows a debouncer until the task is cancelled.
+        func follow(_ save: Debouncer<Draft, Int>) async {
+            for await _ in save.events(bufferingNewest: 1) { isSaving = save.isRunning }
+        }
+    }
+
+    @Test(
+        "a spinner turns while the handler runs, whether or not somebody awaits the outcome", arguments: [false, true])
+    @MainActor
+    func spinner(awaits: Bool) async throws {
+        let activity = Activity()
+        let save = Debouncer(for: .seconds(2), clock: clock) { [clock] (draft: Draft) in
+            try await clock.sleep(for: .seconds(3))
+            return 1
+        }
+        let following = clock.task { await activity.follow(save) }
+        await clock.advance(by: .zero, until: .started)
+        let outcome = awaits ? clock.task { try await save.outcome(of: Draft("a")) } : nil
+        if !awaits { save(Draft("a")) }
+        await clock.advance(by: .zero, until: .started)
+        var seen: [Bool] = []
+        for _ in 0..<6 {
+            seen.append(activity.isSaving)
+            await clock.advance(by: .seconds(1), until: .started)
+            await clock.advance(by: .zero, until: .started)
+        }
+        #expect(seen == [false, false, true, true, true, false])
+        #expect(save.isIdle)
+        following.cancel()
+        _ = await following.result
+        _ = await outcome?.result
+    }
+
     @Test("a recording is a trace without values")
     func recorded() {
         let save = debouncer()
@@ -87,7 +126,7 @@ struct ObservingSamples {
     @Test("the code of the article is the code above")
     func article() throws {
         let article = try ArticleCode("Sources/Lull/Lull.docc/Observing.md")
-        #expect(article.samples.count == 4)
+        #expect(article.samples.count == 5)
         #expect(try article.missing(from: "Tests/LullTests/Documentation/ObservingSamples.swift") == [])
     }
 }

@@ -6,7 +6,7 @@ public import LullCore
 /// ```swift
 /// let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
 /// save(draft)                   // at every key stroke; returns at once
-/// save.flush()                  // when the screen is left
+/// await save.flushAndWait()     // when the screen is left: it has been saved
 /// ```
 ///
 /// Without a value, write `Debouncer(for: .seconds(2)) { … }`, and call it: `save()`.

@@ -25,6 +25,7 @@ let others = [
     "Documentation/CoreSamples.swift",
     "Documentation/ObservingSamples.swift",
     "Documentation/PageTests.swift",
+    "Documentation/RunningTimelines.swift",
     "Documentation/Timelines.swift",
 ]
 

@@ -64,8 +64,7 @@ struct CommentSamples {
     func debouncer() async {
         let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
         save(draft)
-        save.flush()
-        await save.shutDownAndWait()
+        await save.flushAndWait()
         #expect(await api.drafts == [draft])
     }
 

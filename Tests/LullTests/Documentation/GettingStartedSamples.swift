@@ -19,8 +19,7 @@ struct GettingStartedSamples {
         let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await api.save(draft) }
 
         save(draft)
-        save.flush()
-        await clock.advance(by: .zero)
+        await save.flushAndWait()
         #expect(await api.drafts == [draft])
     }
 

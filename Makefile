@@ -11,7 +11,7 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground examples docs docs-serve test-site api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground examples pictures docs docs-serve test-site api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +76,10 @@ test-playground: ## Test that page in a headless browser, which is installed if 
 
 examples: ## Build the examples, and try them: a chat bot, and a server with PostgreSQL, which is installed if missing.
 	@scripts/examples
+
+pictures: ## Draw the pictures of the README and the guides anew; one is a recording, which needs inotifywait.
+	@swift build --product lull --scratch-path $(SCRATCH) $(FLAGS)
+	@scripts/pictures
 
 docs: ## Build the documentation as a site, and check its links; ADDRESS=https://… is where it will be, REPOSITORY=https://… its sources.
 	@swift build --scratch-path $(SCRATCH) $(FLAGS)

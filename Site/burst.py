@@ -1,4 +1,4 @@
-"""Draws docs/pictures/burst.svg, the first picture of the README: a burst of calls, and the run that `lull simulate` makes of it.
+"""Draws docs/pictures/burst.svg, a picture of the guides: a burst of calls, and the run that `lull simulate` makes of it.
 
 burst.py LULL: LULL is the command. The picture goes to the standard output.
 """

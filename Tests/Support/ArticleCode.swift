@@ -47,7 +47,7 @@ public struct ArticleCode {
 
     /// Returns a message about each sample that a source file does not contain, word by word, without comments: where the
     /// sample is, where it belongs, and its first line that is not there. A sample that begins with a comment that names a
-    /// framework of other platforms, or the package's manifest, is not expected there.
+    /// framework of other platforms, or the package's manifest, is not expected there. What a sample imports, the file imports.
     ///
     /// - Parameters:
     ///   - path: The path from the root of the package.
@@ -57,8 +57,11 @@ public struct ArticleCode {
         let source = try words(String(contentsOf: Self.root.appending(path: path), encoding: .utf8))
         return zip(samples, places).compactMap { sample, place in
             let isElsewhere = ["// SwiftUI", "// UIKit", "// Package.swift"].contains { sample.hasPrefix($0) }
-            guard !isElsewhere, !source.contains(words(sample)) else { return nil }
-            let lines = sample.components(separatedBy: "\n")
+            let all = sample.components(separatedBy: "\n")
+            let lines = all.filter { !$0.hasPrefix("import ") }
+            let isImported = all.allSatisfy { !$0.hasPrefix("import ") || source.contains(words($0)) }
+            let isThere = isImported && source.contains(words(lines.joined(separator: "\n")))
+            guard !isElsewhere, !isThere else { return nil }
             let end = lines.indices.first { !source.contains(words(lines[...$0].joined(separator: "\n"))) } ?? 0
             return """
                 \(place): this sample is not in \(path), where a test must contain it word by word \

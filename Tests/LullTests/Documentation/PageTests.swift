@@ -26,6 +26,16 @@ struct PageTests {
         #expect(try article.missing(from: source, ignoring: ", clock: clock") == [])
     }
 
+    static let guides = ["README.md": "GuideSamples"]
+
+    @Test("outside the documentation, too", arguments: guides.keys.sorted())
+    func guide(path: String) throws {
+        let guide = try ArticleCode(path)
+        #expect(!guide.samples.isEmpty)
+        let source = "Tests/LullTests/Documentation/\(Self.guides[path] ?? "").swift"
+        #expect(try guide.missing(from: source, ignoring: ", clock: clock") == [])
+    }
+
     @Test("in a comment is that of the tests, too", arguments: ["Lull": 15, "LullTesting": 3])
     func comments(module: String, count: Int) throws {
         let comments = try ArticleCode(commentsIn: "Sources/\(module)")

@@ -22,7 +22,7 @@ ADDRESS = os.environ.get("ADDRESS", "").rstrip("/")
 REPOSITORY = os.environ.get("REPOSITORY", "").rstrip("/")
 
 # Pages of docs/ with which to begin; any others follow in the order of their titles.
-FIRST = ["how-it-works", "choosing-a-wait", "command", "stores", "operating", "troubleshooting"]
+FIRST = ["how-it-works", "choosing-a-wait", "command", "stores", "operating", "job-queues", "troubleshooting"]
 # For those who change Lull, and not on this site. A link to them becomes its words.
 NOT_HERE = ("docs/architecture.md", "docs/decisions", "docs/releasing.md")
 # What folders are called that pages link to.

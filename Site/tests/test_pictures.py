@@ -55,7 +55,7 @@ class PictureTest(unittest.TestCase):
     def test_every_line_can_be_seen_in_light_and_in_dark(self):
         # GitHub's papers.
         for scheme, paper in (("light", "#ffffff"), ("dark", "#0d1117")):
-            for name in ("burst.svg", "lanes.svg"):
+            for name in ("burst.svg", "lanes.svg", "parts.svg", "store.svg"):
                 self.browser.emulate(prefers_color_scheme=scheme)
                 self.assertEqual(self.browser.run(FAINT, picture(name), paper), [], f"{name}, {scheme}")
 

@@ -23,6 +23,7 @@ let others = [
     "Documentation/ComingFromSamples.swift",
     "Documentation/CompilerMessagesTests.swift",
     "Documentation/CoreSamples.swift",
+    "Documentation/DecisionTests.swift",
     "Documentation/ObservingSamples.swift",
     "Documentation/PageTests.swift",
     "Documentation/RunningTimelines.swift",

@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import Lull
 import LullTesting
 import TestSupport
@@ -21,5 +23,30 @@ struct GuideSamples {
         await save.flushAndWait()
 
         #expect(await api.drafts == [draft])
+    }
+
+    @Test("a debouncer that is made for each call saves every draft")
+    func madeAnew() async throws {
+        let store = Store()
+        func edited(_ draft: Draft) {
+            let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
+            save(draft)
+        }
+        for text in ["a", "ab", "abc"] { edited(Draft(text)) }
+        await clock.advance(by: .seconds(2))
+        #expect(await store.drafts.count == 3)
+    }
+
+    /// Compiled, and not run: it would end the tests.
+    func end(_ save: Debouncer<Draft, Void>) {
+        signal(SIGTERM, SIG_IGN)
+        let terminations = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
+        terminations.setEventHandler {
+            Task {
+                await save.shutDownAndWait()
+                exit(0)
+            }
+        }
+        terminations.resume()
     }
 }

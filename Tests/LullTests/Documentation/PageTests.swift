@@ -8,11 +8,13 @@ struct PageTests {
         "Lull/GettingStarted": "GettingStartedSamples",
         "Lull/ActorsThatOwnADebouncer": "ActorSamples",
         "Lull/ChangingTheWait": "WaitSamples",
+        "Lull/FromATaskThatSleeps": "FromATaskSamples",
         "Lull/ChoosingAPolicy": "PolicySamples",
         "Lull/WhileAHandlerRuns": "WhileRunningSamples",
         "Lull/MainActorByDefault": "MainActorSamples",
         "Lull/Outcomes": "OutcomeSamples",
         "Lull/Sequences": "SequenceSamples",
+        "Lull/SwiftUIStepByStep": "SwiftUISamples",
         "LullTesting/Testing": "TestingSamples",
         "LullTesting/TestingCodeThatSleeps": "SleepingSamples",
     ]
@@ -26,13 +28,17 @@ struct PageTests {
         #expect(try article.missing(from: source, ignoring: ", clock: clock") == [])
     }
 
-    static let guides = ["README.md": "GuideSamples"]
+    static let guides = [
+        "README.md": "LullTests/Documentation/GuideSamples",
+        "docs/job-queues.md": "LullDurableTests/Samples/GuideSamples",
+        "docs/troubleshooting.md": "LullTests/Documentation/GuideSamples",
+    ]
 
     @Test("outside the documentation, too", arguments: guides.keys.sorted())
     func guide(path: String) throws {
         let guide = try ArticleCode(path)
         #expect(!guide.samples.isEmpty)
-        let source = "Tests/LullTests/Documentation/\(Self.guides[path] ?? "").swift"
+        let source = "Tests/\(Self.guides[path] ?? "").swift"
         #expect(try guide.missing(from: source, ignoring: ", clock: clock") == [])
     }
 

@@ -19,11 +19,10 @@ enum Tool {
         let name = String(cString: arguments[1])
         let rest = arguments.dropFirst(2).map { String(cString: $0) }
         switch name {
-        case "--help", "-h": return try show(Help.overview)
+        case "--help", "-h", "help": return try show(Help.make(rest))
         case "--version", "-V": return try show("lull \(Help.version)\n")
-        case "help": return try show(Help.make(rest))
         case "completions", "man", "version":
-            if ["--help", "-h"].contains(rest.first) { return try show(Help.page(named: name).text) }
+            if ["--help", "-h"].contains(rest.first) { return try show(Help.make([name] + rest.dropFirst())) }
             switch name {
             case "completions": return try show(Completions.make(rest))
             case "man": return try show(Manual.make(rest))
@@ -33,7 +32,10 @@ enum Tool {
         }
         guard let subcommand = Subcommand(rawValue: name) else { throw .unknown(name) }
         let invocation = try Invocation(subcommand, Array(arguments.dropFirst()))
-        if invocation.options.asksForHelp { return try show(Help.page(named: name).text) }
+        if invocation.options.asksForHelp {
+            var words = rest
+            return try show(Help.page(named: name).text(Terminal.Colour.take(from: &words).style))
+        }
         let options = invocation.options
         if !subcommand.takesOperands { try invocation.operands.checkEmpty(for: subcommand) }
         switch subcommand {
@@ -92,7 +94,7 @@ enum Tool {
     private static func explainUsage(_ message: String) -> Int32 {
         var log = OutputBuffer(STDERR_FILENO)
         log.report(message)
-        log.bytes.append(string: Help.overview)
+        log.bytes.append(string: Page.text(of: Help.everyDay, style: .plain))
         // A failure to write a message cannot be reported.
         _ = try? log.drain()
         return ExitStatus.wrongUsage

@@ -30,7 +30,7 @@ struct PagesTests {
 
     @Test func everyOptionIsExplainedOnEachPageThatHasIt() throws {
         for subcommand in Subcommand.allCases {
-            let text = try Help.page(named: subcommand.rawValue).text
+            let text = try Help.page(named: subcommand.rawValue).text()
             for option in Option.all where option.belongs(to: subcommand) && option.group != .help {
                 #expect(text.contains("\(option.spelled)"), "lull \(subcommand.rawValue) \(option.spelled)")
                 #expect(!option.explanation(for: subcommand).isEmpty)
@@ -48,7 +48,7 @@ struct PagesTests {
                 .examples(["lull x  a"]),
             ])
         #expect(
-            page.text == """
+            page.text() == """
                 Usage: lull x FILE
                        lull x --all
 

@@ -29,14 +29,30 @@ struct TuneSuggestionTests {
     @Test func theNearestWaitIsSuggestedIfNoneMeetsTheTarget() throws {
         let options = "--waits 10ms,100ms --target-saving 99%"
         #expect(try tuneReport(options, bursts).debounce.suggested?.because == "nearest")
+        let lines = try tune(options, bursts).output.split(separator: "\n").prefix(3)
         #expect(
-            try tune(options, bursts).output.contains(
-                """
-                --wait 100ms: saves 90.0 %, nine of ten within 100ms, at worst 550ms.
-                Why: no debounce of the table meets the target, and this one comes nearest.
+            lines == [
+                "The target is missed: no wait of the table meets it and saves 1 % or more.",
+                "--wait 100ms: saves 90.0 %, nine of ten within 100ms, at worst 550ms.",
+                "Why: it comes nearest to the target.",
+            ])
+    }
 
-                """
-            ))
+    @Test func theKindThatMeetsTheTargetIsTheAnswer() throws {
+        // A debounce of steady submits executes at --max-wait, a throttle of 1s a tenth as often.
+        let steady = submits(at: (0..<100).map { Double($0) * 0.1 })
+        let lines = try tune("--waits 150ms,1s --max-wait 200ms --target-saving 80%", steady).lines
+        #expect(lines[0].hasPrefix("--throttle 1s: saves ") && lines[1] == "Why: it meets the target.", "\(lines)")
+        let other = lines[2...3].joined(separator: " ")
+        #expect(other.hasPrefix("Or --wait 150ms: saves ") && other.hasSuffix(", which misses the target."), "\(other)")
+    }
+
+    @Test func aTargetThatOnlyASavingOfNothingMeetsIsMissed() throws {
+        let options = "--waits 10ms,100ms --target-delay 20ms"
+        #expect(
+            try tune(options, bursts).output.hasPrefix(
+                "The target is missed: no wait of the table meets it and saves 1 % or more.\n\n"))
+        #expect(try tuneReport(options, bursts).debounce.suggested == nil)
     }
 
     @Test func aTraceWithoutSavingsIsReported() throws {
@@ -81,6 +97,8 @@ struct TuneSuggestionTests {
         let output = try tune("--waits 20ms", submits(at: instants)).output
         #expect(output.hasPrefix("Nothing can be saved: of these waits none saves more than 0.5 % of the submits.\n"))
         #expect(!output.contains("suggested"))
+        let found = try tuneReport("--waits 20ms", submits(at: instants))
+        #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
     }
 
     @Test func aThrottleIsTheAnswerIfADebounceSavesNothing() throws {

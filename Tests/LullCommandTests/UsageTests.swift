@@ -39,7 +39,7 @@ struct UsageTests {
 
     @Test(arguments: Help.pages)
     func everyFormOfHelpShowsThePageOfTheCommand(_ name: String) throws {
-        let page = try Help.page(named: name).text
+        let page = try Help.page(named: name).text()
         #expect(page.hasPrefix("Usage: lull \(name)"))
         for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
             let outcome = try lull(arguments, input: [])
@@ -51,7 +51,7 @@ struct UsageTests {
 
     @Test(arguments: ["list", "retry", "discard"])
     func helpForAKeywordShowsThePageOfItsCommand(_ word: String) throws {
-        #expect(try lull("help", "dead", word).output == Help.page(named: "dead").text)
+        #expect(try lull("help", "dead", word).output == Help.page(named: "dead").text())
     }
 
     @Test(arguments: ["--version", "-V"])
@@ -66,6 +66,19 @@ struct UsageTests {
         #expect(outcome.lines.count <= 22)
         for name in ["filter", "run", "simulate", "tune"] { #expect(outcome.output.contains("  lull \(name) ")) }
         #expect(outcome.output.contains("Store commands: lull help store"))
+    }
+
+    @Test(arguments: ["--help", "help", "help filter", "tune --help", "filter --help", "help store"])
+    func helpStandsOutWhereColourIsWanted(_ words: String) throws {
+        let words = words.split(separator: " ").map(String.init)
+        let plain = try lull(words, input: [])
+        for colour in [["--color", "always"], ["--color=always"]] {
+            let outcome = try lull(words + colour, input: [])
+            #expect(outcome.ending == 0)
+            #expect(outcome.output.contains("\u{1B}[1m"))
+            #expect(outcome.output.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "") == plain.output)
+        }
+        #expect(try lull(words + ["--color", "never"], input: []).output == plain.output)
     }
 
     @Test func helpForStoresNamesEveryCommandThatNeedsOne() throws {

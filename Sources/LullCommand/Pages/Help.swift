@@ -25,21 +25,24 @@ enum Help {
     ]
 
     /// What fits a screen: the commands of every day.
-    static let overview = Page.text(of: [
+    static let everyDay: [Page.Block] = [
         .paragraph(purpose), .heading("Usage"), .literal([filter, run, simulate, tune].map(\.line)),
         .heading("Examples"), .literal(examples),
         .paragraph("Store commands: lull help store. All about a command: lull COMMAND --help."),
         .paragraph("Also: lull version, lull completions SHELL, lull man [COMMAND]."),
-    ])
+    ]
 
     /// Returns the text of `lull help`: the overview, or the page of a command.
     static func make(_ arguments: [String]) throws(Failure) -> String {
+        var words = arguments
+        let style = Terminal.Colour.take(from: &words).style
         // The page of a command also explains its keywords.
-        let isPair = arguments.count == 2 && Subcommand(rawValue: arguments[0])?.takes(keyword: arguments[1]) == true
-        guard arguments.count <= 1 || isPair else { throw .usage("unexpected argument \(arguments[1])") }
-        guard let name = arguments.first, !["--help", "-h", "help"].contains(name) else { return overview }
-        if name == topic { return Page.text(of: stores) }
-        return try page(named: name).text
+        let isPair = words.count == 2 && Subcommand(rawValue: words[0])?.takes(keyword: words[1]) == true
+        guard words.count <= 1 || isPair else { throw .usage("unexpected argument \(words[1])") }
+        guard let name = words.first, !["--help", "-h", "help"].contains(name) else {
+            return Page.text(of: everyDay, style: style)
+        }
+        return try name == topic ? Page.text(of: stores, style: style) : page(named: name).text(style)
     }
 
     /// Returns the page of a command.

@@ -82,11 +82,11 @@ extension Page {
     /// The width of the text, and the column at which the explanations of options begin.
     private static let (width, column) = (80, 25)
 
-    /// The text of help.
-    var text: String { Self.text(of: blocks) }
+    /// Returns the text of help.
+    func text(_ style: Terminal.Style = .plain) -> String { Self.text(of: blocks, style: style) }
 
-    /// Returns blocks as text, with headings that stand out on a terminal.
-    static func text(of blocks: [Block], style: Terminal.Style = Terminal.Colour.auto.style) -> String {
+    /// Returns blocks as text.
+    static func text(of blocks: [Block], style: Terminal.Style) -> String {
         var text = ""
         for (index, block) in blocks.enumerated() {
             let next = index + 1 < blocks.count ? blocks[index + 1] : nil

@@ -47,6 +47,18 @@ enum Terminal {
                 return Style(isPlain: !isMeant)
             }
         }
+
+        /// Takes `--color WHEN` out of the words of a command that prints help, which is no command with options.
+        static func take(from words: inout [String]) -> Colour {
+            for (index, word) in words.enumerated() {
+                let isApart = word == "--color" && index + 1 < words.count
+                let name = isApart ? words[index + 1] : word.hasPrefix("--color=") ? String(word.dropFirst(8)) : ""
+                guard let colour = Colour(rawValue: name) else { continue }
+                words.removeSubrange(index...(isApart ? index + 1 : index))
+                return colour
+            }
+            return .auto
+        }
     }
 
     /// Replaces characters that a terminal would obey rather than show: control characters, including those beyond ASCII, line

@@ -68,6 +68,9 @@ struct Outcome {
         starvation = wait
     }
 
+    /// Whether it saves enough to be worth a wait.
+    var isWorthwhile: Bool { saved >= 0.01 }
+
     /// The delay for targets and the knee: the 90th percentile, from the last submit behind an execution.
     var delay: CoreDuration { .nanoseconds(delayFromLast?[1] ?? 0) }
 }

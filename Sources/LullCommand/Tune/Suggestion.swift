@@ -49,7 +49,9 @@ struct Suggestion {
         guard let first = indices.first else { return nil }
         guard targets.areGiven else {
             // If all waits save the same there is no knee: choose the shortest.
-            if outcomes.isFlat(indices) { return Suggestion(index: first, reason: .most) }
+            if outcomes.isFlat(indices) {
+                return Suggestion(index: indices.first { outcomes[$0].isWorthwhile } ?? first, reason: .most)
+            }
             if let knee = knee(outcomes, indices) { return Suggestion(index: knee, reason: .knee) }
             return Suggestion(index: savingMost(outcomes, Array(indices)) ?? first, reason: .most)
         }
@@ -81,7 +83,7 @@ struct Suggestion {
             let delay = Double(outcomes[index].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
             return (outcomes[index].saved - outcomes[start].saved) / savings - delay / delays
         }
-        let highest = indices.filter { outcomes[$0].isEfficient }.max { (height($0), $1) < (height($1), $0) }
+        let highest = indices.filter { outcomes[$0].isEfficient && outcomes[$0].isWorthwhile }.max { (height($0), $1) < (height($1), $0) }
         return highest.flatMap { height($0) >= 0.05 ? $0 : nil }
     }
 }

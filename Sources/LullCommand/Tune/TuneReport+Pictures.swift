@@ -45,7 +45,7 @@ extension TuneReport {
         let delays = series.flatMap(\.points).map(\.x)
         return LineChart(
             title: "What each wait costs and saves",
-            subtitle: "\(counts).\(insufficiency == nil ? " Ringed: the suggested wait\(targets.condition)." : "")",
+            subtitle: "\(counts).\(answers.isEmpty ? "" : " Ringed: the suggested wait\(targets.condition).")",
             source: source,
             x: Axis(
                 "delay from the last submit to the execution (nine of ten are shorter)", .nanoseconds, .logarithmic,

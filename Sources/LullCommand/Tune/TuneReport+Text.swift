@@ -3,9 +3,6 @@ internal import LullCore
 // The report for reading: the answer first, then what each wait costs and saves.
 
 extension TuneReport {
-    /// The least share that is worth a wait.
-    private static let worthwhile = 0.01
-
     func appendText(style: Terminal.Style, to text: inout [UInt8]) {
         guard submits > 0 else {
             return append("\(counts): nothing was submitted, so there is nothing to compare.", to: &text)
@@ -33,28 +30,28 @@ extension TuneReport {
 
     // MARK: - The answer
 
-    /// Whether no wait saves enough to be worth one.
-    private var savesNothing: Bool { outcomes.allSatisfy { $0.saved < Self.worthwhile } }
-
-    /// The tables with a suggestion, the better one first: a debounce, unless it saves nothing.
-    private var answers: [PolicyTable] {
-        if insufficiency != nil || savesNothing { return [] }
-        return tables.filter { $0.suggestion.map { outcomes[$0.index].saved >= Self.worthwhile } ?? false }
+    /// The tables with a suggestion, the better one first: one that meets the target, if there is one, and a debounce.
+    var answers: [PolicyTable] {
+        let answers = tables.filter { $0.suggestion != nil }
+        return answers.filter { $0.suggestion?.reason != .nearest } + answers.filter { $0.suggestion?.reason == .nearest }
     }
 
     private func appendAnswer(_ style: Terminal.Style, to text: inout [UInt8]) {
         if let insufficiency {
             append("No suggestion: \(insufficiency.explanation).", to: &text)
-        } else if savesNothing {
+        } else if !outcomes.contains(where: \.isWorthwhile) {
             let best = Percent.shown(outcomes.map(\.saved).max() ?? 0)
             append("Nothing can be saved: of these waits none saves more than \(best) of the submits.", to: &text)
+        } else if answers.first?.suggestion.map({ $0.reason == .nearest }) ?? true {
+            append("The target is missed: no wait of the table meets it and saves 1 % or more.", to: &text)
         }
         for (number, table) in answers.enumerated() {
             guard let suggestion = table.suggestion else { continue }
             let outcome = outcomes[suggestion.index]
             let saved = "saves \(Percent.shown(outcome.saved)), nine of ten within \(rounded(outcome.delay))"
             if number > 0 {
-                append("Or \(option(table, outcome)): \(saved).", to: &text)
+                let missed = suggestion.reason == .nearest && answers[0].suggestion?.reason != .nearest
+                append("Or \(option(table, outcome)): \(saved)\(missed ? ", which misses the target" : "").", to: &text)
                 continue
             }
             let longest = outcome.starvation.map { ", at worst \(DurationText.rounded($0))" } ?? ""
@@ -78,7 +75,7 @@ extension TuneReport {
     private func reason(_ suggestion: Suggestion, _ table: PolicyTable) -> String {
         switch suggestion.reason {
         case .target: "it meets the target"
-        case .nearest: "no \(table.name) of the table meets the target, and this one comes nearest"
+        case .nearest: "it comes nearest to the target"
         case _ where table.range.count == 1: "it is the only wait of the table"
         case _ where outcomes.isFlat(table.range): "the other waits of the table save the same"
         case .knee: "up to here, more waiting saves much; beyond, little (the knee)"
@@ -127,7 +124,7 @@ extension TuneReport {
 
     private func cells(_ detail: Detail, _ index: Int, of table: PolicyTable) -> [String] {
         let outcome = outcomes[index]
-        let isChosen = table.suggestion?.index == index && answers.contains { $0.name == table.name }
+        let isChosen = table.suggestion?.index == index
         func text(_ delays: [Int64]?) -> String {
             guard let delays else { return "-" }
             let texts = zip(Outcome.percentages, delays).filter { detail.percentages.contains($0.0) }

@@ -2,7 +2,8 @@ internal import LullCore
 
 /// The report of `lull tune`: a table for each kind of policy, and the suggested waits.
 struct TuneReport {
-    /// One kind of policy: its name, its option, its outcomes, and the suggested one if the trace allows a suggestion.
+    /// One kind of policy: its name, its option, its outcomes, and the suggested one if the trace allows a suggestion and that is
+    /// worthwhile.
     typealias PolicyTable = (name: String, option: String, range: Range<Int>, suggestion: Suggestion?)
 
     let submits: Int

@@ -92,8 +92,10 @@ struct Tuning: ~Copyable {
         let span = trace.span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0
         let insufficiency: TuneReport.Insufficiency? =
             trials.submits < OutlierKey.leastSubmits ? .fewSubmits : span == 0 ? .oneInstant : nil
-        let debounce = insufficiency == nil ? Suggestion.make(outcomes, ranges.debounce, targets) : nil
-        let throttle = insufficiency == nil ? Suggestion.make(outcomes, ranges.throttle, targets) : nil
+        func suggestion(_ range: Range<Int>) -> Suggestion? {
+            insufficiency == nil ? Suggestion.make(outcomes, range, targets) : nil
+        }
+        let debounce = suggestion(ranges.debounce)
         let outliers = trials.keyTallies.map { tallies in
             OutlierKey.find(tallies, outcomes, ranges.debounce, debounce, targets) {
                 trace.keys.text(of: $0)
@@ -103,8 +105,10 @@ struct Tuning: ~Copyable {
             submits: trials.submits, keys: trials.keyCount, span: span, outcomes: outcomes,
             tables: [
                 ("debounce", "--wait", ranges.debounce, debounce),
-                ("throttle", "--throttle", ranges.throttle, throttle),
-            ],
+                ("throttle", "--throttle", ranges.throttle, suggestion(ranges.throttle)),
+            ].map { name, option, range, suggestion in
+                (name, option, range, suggestion.flatMap { outcomes[$0.index].isWorthwhile ? $0 : nil })
+            },
             insufficiency: insufficiency, outlierKeys: outliers)
     }
 }

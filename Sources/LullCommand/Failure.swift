@@ -1,5 +1,4 @@
 internal import CLullCommand
-internal import LullDurable
 
 /// The exit statuses, after `sysexits.h`.
 enum ExitStatus {
@@ -27,45 +26,25 @@ struct Failure: Error, Equatable {
         return Failure(status: ExitStatus.wrongUsage, message: "\(message) (see \(page))")
     }
 
-    /// A first argument that is neither a command nor an option of `lull`, with what was probably meant.
-    static func unknown(_ name: String) -> Failure {
-        guard name.hasPrefix("-") else {
-            let shown = ServerURL.withoutPassword(name)
-            var status = stat()
-            if stat(name, &status) == 0, UInt32(status.st_mode) & UInt32(S_IFMT) != UInt32(S_IFDIR) {
-                let command =
-                    switch name.split(separator: ".").last {
-                    case "json", "jsonl": "tune \(shown)"
-                    case "db", "sqlite": "status --store sqlite:\(shown)"
-                    default: "filter --wait 500ms < \(shown)"
-                    }
-                return .usage("\(shown) is a file, not a command: try lull \(command)")
-            }
-            let meant: String? =
-                if name == Help.topic {
-                    "'lull help \(name)'"
-                } else if let owner = Subcommand.allCases.first(where: { $0.takes(keyword: name) }) {
-                    "'lull \(owner.rawValue) \(name)'"
-                } else {
-                    Spelling.nearest(to: name, among: Help.commands).map { "'\($0)'" }
-                }
-            return .usage("unknown command '\(shown)'\(meant.map { ": did you mean \($0)?" } ?? "")")
-        }
-        let option = name.prefix { $0 != "=" }
-        if let owner = Option.all.first(where: { $0.spelled == option })?.subcommands.first {
-            return .usage("\(option) comes after a command, as in lull \(owner.rawValue) \(option)")
-        }
-        let hint = Spelling.nearest(to: name, among: ["--help", "--version"]).map { ": did you mean \($0)?" } ?? ""
-        return .usage("unknown option \(option)\(hint)")
-    }
+    static func failed(_ message: String) -> Failure { Failure(status: ExitStatus.commandFailed, message: message) }
+    static func badData(_ message: String) -> Failure { Failure(status: ExitStatus.badData, message: message) }
+    static func inputOutput(_ message: String) -> Failure { Failure(status: ExitStatus.inputOutput, message: message) }
 
     /// A system call that failed, with the reason.
     static func system(_ what: String, _ code: Int32 = lull_errno()) -> Failure {
-        Failure(status: ExitStatus.inputOutput, message: "\(what): \(reason(code))")
+        .inputOutput("\(what): \(reason(code))")
     }
 
     /// Returns the system's text for an error code.
     static func reason(_ code: Int32) -> String {
         strerror(code).map { String(cString: $0) } ?? "error \(code)"
     }
+
+    /// Returns the failure with the name of the file that it concerns in front.
+    func of(_ file: String) -> Failure { Failure(status: status, message: "\(file): \(message)") }
+}
+
+/// Why a text has no value that can be used, for the end of a message.
+struct Refusal: Error, Equatable {
+    let reason: String
 }

@@ -1,4 +1,5 @@
 internal import CLullCommand
+internal import LullDurable
 
 /// The program, from its arguments to its exit status.
 enum Tool {
@@ -10,7 +11,8 @@ enum Tool {
         do {
             return try dispatch(arguments)
         } catch {
-            return end(with: error)
+            OutputBuffer.report([error.message])
+            return error.status
         }
     }
 
@@ -54,10 +56,13 @@ enum Tool {
         case .touch, .flush, .cancel: return try KeysCommand.run(subcommand, invocation.operands, options)
         case .status: return try StatusCommand.run(options)
         case .dead: return try DeadCommand.run(invocation.operands, options)
-        case .workers: return try WorkersCommand.run(options)
-        case .forget: return try ForgetCommand.run(options)
-        case .compact: return try CompactCommand.run(options)
-        case .schema, .adopt: return try SchemaCommand.run(subcommand, options)
+        case .workers:
+            let (store, namespace) = (try options.openStore(for: .workers, isReadOnly: true), options.namespace)
+            try DurableWorker.print(store.ask(for: .workers) { try await $0.workers(in: namespace) }, options)
+            return ExitStatus.success
+        case .forget: return try show(ForgetCommand.run(options))
+        case .compact: return try show(CompactCommand.run(options))
+        case .schema, .adopt: return try show(SchemaCommand.run(subcommand, options))
         }
     }
 
@@ -98,10 +103,5 @@ enum Tool {
         // A failure to write a message cannot be reported.
         _ = try? log.drain()
         return ExitStatus.wrongUsage
-    }
-
-    private static func end(with failure: Failure) -> Int32 {
-        OutputBuffer.report([failure.message])
-        return failure.status
     }
 }

@@ -47,7 +47,7 @@ struct FuzzTests {
                 _ = JSONPointer(bytes)
                 for part in [RecordPart.field(2, delimiter: nil), .field(2, delimiter: [44]), .json(JSONPointer([])!)] {
                     // Proof for "!": the empty text is a valid pointer.
-                    _ = try? RecordDelayRule(part: part).delay(of: text)
+                    _ = try? part.delay(of: text)
                     let rule = KeyRule.part(part)
                     guard let key = try? rule.key(of: text) else { continue }
                     var written: [UInt8] = []

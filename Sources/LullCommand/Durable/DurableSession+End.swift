@@ -50,16 +50,24 @@ extension DurableSession {
 
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
     private func drop() throws(DurableError) -> Int {
-        try store.cancel(submittedBy: submitter, in: options.namespace)
+        let (submitter, namespace) = (submitter, options.namespace)
+        return try store.change { try await $0.cancel(submittedBy: submitter, in: namespace).mixed }
     }
 
     /// Makes due what this process has submitted, and awaits that and whatever is due before it.
     ///
     /// - Returns: The number of mixed keys.
     private mutating func flush() throws(DurableError) -> Int {
-        let flush = try store.flush(submittedBy: submitter, in: options.namespace)
+        let (submitter, namespace) = (submitter, options.namespace)
+        let (flush, now) = try store.change { store in
+            // What is flushed is awaited in any case.
+            (
+                try await store.flush(submittedBy: submitter, in: namespace),
+                try? await store.presentInstant(in: namespace)
+            )
+        }
         for (key, generation) in flush.flushed { awaited.add(key, generation) }
-        awaited.add(dueBy: flush.now)
+        awaited.add(dueBy: now ?? .farPast)
         return flush.mixed
     }
 
@@ -104,7 +112,7 @@ extension DurableSession {
         for (key, generation) in awaited.generations {
             let receipt = DurableReceipt(
                 namespace: options.namespace, key: key, generation: generation, dueIn: nil, due: nil)
-            switch try store.state(of: receipt) {
+            switch try store.ask({ try await $0.state(of: receipt) }) {
             // One unfinished key is enough to go on waiting.
             case .pending, .ready, .running: return done
             default: done.append(key)
@@ -135,6 +143,7 @@ extension DurableSession {
     }
 
     func namespaceStatus() throws(DurableError) -> DurableStatus {
-        try store.status(of: options.namespace)
+        let namespace = options.namespace
+        return try store.ask { try await $0.status(of: namespace) }
     }
 }

@@ -35,7 +35,7 @@ extension DurableSession {
         var isEnd = false
         let batch = submissions.map(\.submission)
         do throws(DurableError) {
-            let answers = try store.submit(batch)
+            let answers = try store.change { try await $0.submit(batch) }
             for ((line, submission), answer) in zip(submissions, answers) {
                 switch answer {
                 case .success(let receipt):
@@ -56,10 +56,8 @@ extension DurableSession {
             return isEnd
         } catch {
             // Earlier records stay in the store. These, and all that follow, were not submitted.
-            let count = submissions.count == 1 ? "1 record" : "\(submissions.count) records"
-            loop.streams.fail(
-                Failure(
-                    status: ExitStatus.inputOutput, message: "\(count) from line \(submissions[0].line) on: \(error)"))
+            let count = counted(submissions.count, "record")
+            loop.streams.fail(.inputOutput("\(count) from line \(submissions[0].line) on: \(error)"))
             return true
         }
     }

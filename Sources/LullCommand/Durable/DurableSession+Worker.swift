@@ -50,7 +50,8 @@ extension DurableSession {
         switch action {
         case .announce(let worker):
             // If the store is away, its next claim or report shows it.
-            try? store.announce(worker, in: options.namespace)
+            let namespace = options.namespace
+            try? store.change { try await $0.announce(worker, in: namespace) }
         case .claim(let claim):
             calls.claim = claim
         case .report(let report):

@@ -132,7 +132,9 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         if let listenDeadline, listenDeadline <= now { return notifyWorker(.success(()), at: now) }
         guard listenDeadline == nil, nextStoreCheck <= now else { return }
         nextStoreCheck = now.advanced(by: Self.fileCheckInterval)
-        do throws(DurableError) { try store.check() } catch { drive([.storeFailed(error)], at: now) }
+        do throws(DurableError) { try store.change { try await $0.check() } } catch {
+            drive([.storeFailed(error)], at: now)
+        }
     }
 
     /// Notifies the worker, if it waits for that, that there may be work to claim.

@@ -66,7 +66,7 @@ extension Figure {
     /// Returns a number for people.
     func shown(_ number: Int64) -> String {
         switch unit {
-        case .bytes: CompactCommand.megabytes(number)
+        case .bytes: megabytes(number)
         case .duration: DurationText.rounded(number)
         case .none, .name: "\(number)"
         }

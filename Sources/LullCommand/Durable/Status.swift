@@ -1,3 +1,4 @@
+internal import CLullCommand
 internal import Lull
 internal import LullCore
 internal import LullDurable
@@ -76,5 +77,113 @@ extension DurableStatus {
             guard measure.figure.unit == .none, !measure.figure.isCounter else { return nil }
             return "\(measure.figure.name) \(measure.shown(none: "-"))"
         }.joined(separator: ", ")
+    }
+}
+
+// MARK: - lull status
+
+/// `lull status`: counts the work in a store.
+enum StatusCommand {
+    static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
+        if options.watches, options.format == .openmetrics {
+            throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
+        }
+        let store = try options.openStore(for: .status, isReadOnly: true)
+        if options.watches {
+            return try Watch.run { text throws(Failure) in
+                try append(self.status(of: store, options), options, to: &text)
+            }
+        }
+        let status = try self.status(of: store, options)
+        try OutputBuffer.print { append(status, options, to: &$0) }
+        return OutputBuffer.end(reporting: status.namespaces.flatMap { options.limits?.exceeded(by: $0) ?? [] })
+    }
+
+    private static func status(of store: CommandStore, _ options: CommandOptions) throws(Failure) -> Status {
+        let name = options.givenNamespace
+        return try store.ask(for: .status) { store in
+            let namespaces = if let name { [try await store.status(of: name)] } else { try await store.status() }
+            return Status(namespaces: namespaces, health: try await store.health())
+        }
+    }
+
+    private static func append(_ status: Status, _ options: CommandOptions, to text: inout [UInt8]) {
+        let all = status.namespaces
+        switch options.format {
+        case .openmetrics: OpenMetrics.append(status, to: &text)
+        case _ where options.printsObjects:
+            for namespace in all { namespace.json(with: status.health ?? []).appendLine(to: &text) }
+        default:
+            let columns = ["namespace"] + DurableStatus.columns.map(\.name)
+            Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style, to: &text)
+            if let health = status.health {
+                let line = health.map { "\($0.figure.name): \($0.shown(none: "none"))" }.joined(separator: "; ")
+                text.append(string: line + "\n")
+            }
+        }
+    }
+}
+
+/// The limits of `lull status --fail-if`, such as `oldest>60s,dead>0`: a status above one of them fails the command.
+struct StatusLimits {
+    private var limits: [(name: String, most: Int64)] = []
+
+    init(_ text: String) throws(Refusal) {
+        for part in text.filter({ $0 != " " }).split(separator: ",", omittingEmptySubsequences: false) {
+            let sides = part.split(separator: ">", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+            guard sides.count == 2 else {
+                throw Refusal(reason: "\"\(part)\" has no >: write a limit such as oldest>60s or dead>0")
+            }
+            limits.append((sides[0], try Self.most(of: sides[0], sides[1])))
+        }
+    }
+
+    private static func most(of name: String, _ text: String) throws(Refusal) -> Int64 {
+        guard let figure = DurableStatus.columns.first(where: { $0.name == name }) else {
+            let names = DurableStatus.columns.map(\.name)
+            let list = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
+            throw Refusal(reason: "there is no figure \"\(name)\": it can be \(list)")
+        }
+        guard figure.unit == .duration else {
+            guard let most = Int64(text), most >= 0, text.first != "+" else {
+                throw Refusal(reason: "\(name) is compared with a whole number, not with \"\(text)\"")
+            }
+            return most
+        }
+        return try DurationText.read(text).nanoseconds
+    }
+
+    /// Returns a line for each limit that a namespace exceeds.
+    func exceeded(by status: DurableStatus) -> [String] {
+        limits.compactMap { name, most in
+            guard let measure = status.measures.first(where: { $0.figure.name == name }),
+                case .number(let number?) = measure.value, number > most
+            else { return nil }
+            let (shown, limit) = (measure.figure.shown(number), measure.figure.shown(most))
+            return "the namespace \(Terminal.shown(status.namespace)): \(name) is \(shown), more than \(limit)"
+        }
+    }
+}
+
+/// What `--watch` does: shows something every second until a signal comes, on a terminal in place, elsewhere one after the other.
+enum Watch {
+    /// Shows what a function appends.
+    static func run(_ append: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) -> Int32 {
+        var output = OutputBuffer(STDOUT_FILENO)
+        let signals = try Signals()
+        let isTerminal = isatty(STDOUT_FILENO) != 0
+        while true {
+            // Go to the upper left corner and clear the screen.
+            if isTerminal { output.bytes.append(string: "\u{1B}[H\u{1B}[J") }
+            try append(&output.bytes)
+            if case .closed = try output.drain() { return ExitStatus.success }
+            var interests = [
+                pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(hangUpOf: STDOUT_FILENO),
+            ]
+            if poll(&interests, 2, 1000) > 0 {
+                if Int32(interests[1].revents) & Int32(POLLERR | POLLHUP) != 0 { return ExitStatus.success }
+                if let number = signals.received().first(where: Signals.isEnding) { Signals.end(by: number) }
+            }
+        }
     }
 }

@@ -4,16 +4,28 @@
 /// The benchmark rows "lull simulate" measure it.
 struct JSONScanner {
     /// A syntax error and its position.
-    struct Fault: Error, Equatable {
+    struct Fault: Error, Equatable, CustomStringConvertible {
         /// In bytes, from 1.
         let column: Int
         let reason: Reason
+
+        var description: String { "\(reason.rawValue) at column \(column)" }
     }
 
     /// The reason of a fault: the part of the syntax that is missing or wrong.
-    enum Reason: Error, Equatable {
-        case expectedValue, expectedObject, expectedName, expectedColon, expectedComma, expectedEnd
-        case unfinishedString, controlCharacter, wrongEscape, notUTF8, wrongNumber, tooDeep
+    enum Reason: String {
+        case expectedValue = "a value is missing"
+        case expectedObject = "an object is missing"
+        case expectedName = "the name of a member is missing"
+        case expectedColon = "a colon is missing"
+        case expectedComma = "a comma or the closing bracket is missing"
+        case expectedEnd = "there is more text after the value"
+        case unfinishedString = "a string is not closed"
+        case controlCharacter = "a string has an unescaped control character"
+        case wrongEscape = "a string has an unknown escape"
+        case notUTF8 = "a string is not UTF-8"
+        case wrongNumber = "a number is incomplete"
+        case tooDeep = "arrays and objects are nested deeper than 512"
     }
 
     /// A string: its content between the quotation marks.
@@ -23,7 +35,7 @@ struct JSONScanner {
         let hasEscapes: Bool
     }
 
-    /// The greatest nesting depth of arrays and objects.
+    /// The greatest nesting depth of arrays and objects, which ``Reason/tooDeep`` names.
     static let deepest = 512
 
     let text: ByteSlice
@@ -179,34 +191,5 @@ struct JSONScanner {
         return true
     }
 
-    private func fault(_ reason: Reason) -> Fault {
-        Fault(column: position + 1, reason: reason)
-    }
-}
-
-extension JSONScanner.Fault: CustomStringConvertible {
-    /// The error and its position.
-    var description: String {
-        "\(reason) at column \(column)"
-    }
-}
-
-extension JSONScanner.Reason: CustomStringConvertible {
-    /// The error, for a message.
-    var description: String {
-        switch self {
-        case .expectedValue: "a value is missing"
-        case .expectedObject: "an object is missing"
-        case .expectedName: "the name of a member is missing"
-        case .expectedColon: "a colon is missing"
-        case .expectedComma: "a comma or the closing bracket is missing"
-        case .expectedEnd: "there is more text after the value"
-        case .unfinishedString: "a string is not closed"
-        case .controlCharacter: "a string has an unescaped control character"
-        case .wrongEscape: "a string has an unknown escape"
-        case .notUTF8: "a string is not UTF-8"
-        case .wrongNumber: "a number is incomplete"
-        case .tooDeep: "arrays and objects are nested deeper than \(JSONScanner.deepest)"
-        }
-    }
+    private func fault(_ reason: Reason) -> Fault { Fault(column: position + 1, reason: reason) }
 }

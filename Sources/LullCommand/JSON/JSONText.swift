@@ -96,6 +96,12 @@ enum JSONText {
         return bytes
     }
 
+    /// Returns the content of a value that is a string; nil for any other.
+    static func string(_ value: ByteSlice) -> String? {
+        guard value.first == UInt8(ascii: "\"") else { return nil }
+        return String(decoding: content(value.part(1..<value.count - 1)), as: UTF8.self)
+    }
+
     /// Returns the canonical form of a value: no blanks outside strings, and each string written in one way.
     static func canonical(_ value: ByteSlice) -> [UInt8] {
         var text: [UInt8] = []
@@ -159,11 +165,6 @@ enum JSONText {
             }
             text.append(UInt8(ascii: "\""))
         }
-    }
-
-    /// Appends a string, or `null` for nil.
-    static func append(_ string: String?, to text: inout [UInt8]) {
-        if let string { append(Array(string.utf8), to: &text) } else { text.append("null") }
     }
 
     /// Returns the end of the bytes that need no escape in a string.

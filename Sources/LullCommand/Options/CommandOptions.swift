@@ -111,14 +111,10 @@ struct CommandOptions {
     var drawsExcerpt: Bool { picture != nil || showsDiagram }
 
     /// How to find the key of a record.
-    var keyRule: KeyRule {
-        part(keyField, keyPointer).map { .part($0) } ?? .same
-    }
+    var keyRule: KeyRule { part(keyField, keyPointer).map { .part($0) } ?? .same }
 
     /// How to find the delay of a record; nil if records have none of their own.
-    var delayRule: RecordDelayRule? {
-        part(delayField, delayPointer).map { RecordDelayRule(part: $0) }
-    }
+    var delayPart: RecordPart? { part(delayField, delayPointer) }
 
     private func part(_ field: Int?, _ pointer: JSONPointer?) -> RecordPart? {
         if let pointer { return .json(pointer) }

@@ -37,25 +37,16 @@ extension OptionReading {
     }
 
     /// Creates a reading from a function that says itself what is wrong.
-    private init<Fault: Error>(
-        _ name: String, _ read: @escaping @Sendable (String) throws(Fault) -> Value,
-        explaining explanation: @escaping @Sendable (Fault, String) -> String
-    ) {
+    private init(_ name: String, _ read: @escaping @Sendable (String) throws(Refusal) -> Value) {
         self.init(name: name) { given throws(Failure) in
-            do throws(Fault) {
-                return try read(given.text)
-            } catch {
-                throw given.refusal(": " + explanation(error, given.text))
-            }
+            do throws(Refusal) { return try read(given.text) } catch { throw given.refusal(": \(error.reason)") }
         }
     }
 }
 
 extension OptionReading where Value == CoreDuration {
     static var duration: Self {
-        var reading = Self(
-            "D", { text throws(DurationText.Fault) in try DurationText.parse(text) },
-            explaining: { "\"\($1)\" \($0.explanation(of: $1))" })
+        var reading = Self("D", DurationText.read)
         reading.write = DurationText.option
         return reading
     }
@@ -119,17 +110,11 @@ extension OptionReading where Value == Argument {
 }
 
 extension OptionReading where Value == [CoreDuration] {
-    static var waits: Self {
-        Self("RANGE|LIST", { text throws(WaitSeries.Fault) in try WaitSeries.parse(text) }) { fault, _ in
-            fault.explanation
-        }
-    }
+    static var waits: Self { Self("RANGE|LIST", WaitSeries.parse) }
 }
 
 extension OptionReading where Value == StatusLimits {
-    static var limits: Self {
-        Self("LIMITS", { text throws(StatusLimits.Fault) in try StatusLimits(text) }) { fault, _ in fault.explanation }
-    }
+    static var limits: Self { Self("LIMITS", StatusLimits.init) }
 }
 
 extension OptionReading where Value == [UInt8] {

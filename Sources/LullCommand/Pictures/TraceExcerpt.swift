@@ -1,5 +1,45 @@
 internal import LullCore
 
+/// Keeps the first calls of the first keys of a trace, for an excerpt that is drawn when everything has been read. The memory is
+/// bounded, however long the trace.
+struct Sampler {
+    /// A call on one key.
+    struct Call {
+        let at: CoreInstant
+        let operation: TraceLine.Operation
+        let wait: CoreDuration?
+    }
+
+    private static let keyLimit = 64
+    private static let callLimit = 1024
+
+    private var calls: [[Call]] = []
+
+    /// Adds a call of the trace.
+    mutating func add(_ call: TraceCall) {
+        let line = call.line
+        let sample = Call(at: line.at, operation: line.operation, wait: line.wait)
+        guard let key = call.key.map({ Int($0.value) }) else {
+            for key in calls.indices { append(sample, to: key) }
+            return
+        }
+        guard key < Self.keyLimit else { return }
+        while calls.count <= key { calls.append([]) }
+        append(sample, to: key)
+    }
+
+    private mutating func append(_ call: Call, to key: Int) {
+        if calls[key].count < Self.callLimit { calls[key].append(call) }
+    }
+
+    /// The key with the most submits, and its calls; nil if there are no submits.
+    var busiest: (key: Int, calls: [Call])? {
+        let submits = calls.map { $0.count { $0.operation == .submit } }
+        guard let most = submits.max(), most > 0, let key = submits.firstIndex(of: most) else { return nil }
+        return (key, calls[key])
+    }
+}
+
 /// A part of one key's trace that shows what a policy does to bursts.
 struct TraceExcerpt {
     /// An execution in a picture.
@@ -70,9 +110,7 @@ struct TraceExcerpt {
 
     /// The instant of its first submit in seconds, to the millisecond.
     var startText: String {
-        var text: [UInt8] = []
-        DecimalSeconds.append(start.nanoseconds / 1_000_000 * 1_000_000, to: &text)
-        return String(decoding: text, as: UTF8.self)
+        DecimalSeconds.text(CoreInstant(nanoseconds: start.nanoseconds / 1_000_000 * 1_000_000))
     }
 
     /// Returns its executions under a policy, including those of values that are pending at its end.

@@ -22,9 +22,7 @@ struct TraceRecording {
         let descriptor = lull_create_new(path)
         if descriptor < 0 {
             if lull_errno() != EEXIST { throw .system(name) }
-            throw Failure(
-                status: ExitStatus.inputOutput,
-                message: "\(name) exists already: --record overwrites no file, so give another name")
+            throw .inputOutput("\(name) exists already: --record overwrites no file, so give another name")
         }
         buffer = OutputBuffer(descriptor)
         keyRule = options.keyRule
@@ -55,11 +53,7 @@ struct TraceRecording {
 
     /// Writes what is in memory.
     mutating func write() throws(Failure) {
-        do throws(Failure) {
-            _ = try buffer.drain()
-        } catch {
-            throw Failure(status: error.status, message: "\(name): \(error.message)")
-        }
+        do throws(Failure) { _ = try buffer.drain() } catch { throw error.of(name) }
     }
 
     /// The hash depends on a random number that is drawn at the start and not stored. Nobody can find out from the trace by trial

@@ -45,12 +45,9 @@ struct Supervisor {
     init(_ path: [UInt8], environment: [Argument]) throws(Failure) {
         var ends: [Int32] = [-1, -1]
         guard lull_socket_pair(&ends) == 0 else { throw .system("cannot make a socket") }
-        let (reading, writing) = try Pipe.make()
+        let (reading, writing) = try Pipe.make(isBlocking: false)
         socket = ends[0]
         descriptor = reading
-        guard lull_add_flags(reading, 0, O_NONBLOCK) == 0, lull_add_flags(writing, 0, O_NONBLOCK) == 0 else {
-            throw .system("cannot make a pipe")
-        }
         // No signal may end the supervisor before it has left the terminal and installed its handlers.
         var all = sigset_t()
         var before = sigset_t()

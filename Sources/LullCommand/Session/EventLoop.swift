@@ -64,23 +64,25 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         isReading: Bool, store: Int32 = -1, until instant: CoreInstant
     ) -> (events: [Event], now: CoreInstant) {
         var polled = PolledDescriptors(
-            signals: signals, alarm: alarm, input: isReading ? input.descriptor : -1, store: store, streams, handler)
+            signals: signals, alarm: alarm.descriptor, input: isReading ? input.descriptor : -1, store: store, streams,
+            watchesOutput: handler.writesOutput)
+        handler.addInterests(to: &polled.entries, streams)
         let timeout = alarm.set(to: min(instant, handler.alarm))
         guard polled.wait(timeout: timeout) else { return ([], clock.now) }
 
         let now = clock.now
         var events: [Event] = []
-        if polled.alarmIsDue { alarm.acknowledge() }
-        let insisting = polled.hasSignals ? takeSignals(&events) : nil
-        if let executionEvents = polled.executionEvents { collectEnds(executionEvents, &events) }
+        if polled.has(.alarm) { alarm.acknowledge() }
+        let insisting = polled.has(.signals) ? takeSignals(&events) : nil
+        if polled.executions.contains(where: { $0.revents != 0 }) { collectEnds(polled.executions, &events) }
         // After the ends of commands, so that they are recorded.
         if let insisting { events.append(.insists(signal: insisting)) }
         if handler.alarm <= now { handler.wake(at: now) }
         events.append(.woke)
-        if polled.storeHasChanges { events.append(.storeChanged) }
-        if polled.hasInput { fill(&events) }
-        if polled.outputEvents != 0 { write(polled.outputEvents, &events) }
-        if polled.logIsWritable { streams.writeLog() }
+        if polled.has(.store) { events.append(.storeChanged) }
+        if polled.has(.input) { fill(&events) }
+        if polled.has(.output) { write(polled.events(.output), &events) }
+        if polled.has(.log) { streams.writeLog() }
         return (events, now)
     }
 
@@ -147,16 +149,16 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         while !streams.areEmpty {
             var polled = PolledDescriptors(signals: signals, streams)
             guard polled.wait(timeout: -1) else { continue }
-            if polled.hasSignals {
+            if polled.has(.signals) {
                 for number in signals.received() where Signals.isEnding(number) {
                     if endingSignal != nil { end(by: number) }
                     endingSignal = number
                 }
             }
             var events: [Event] = []
-            if polled.outputEvents != 0 { write(polled.outputEvents, &events) }
+            if polled.has(.output) { write(polled.events(.output), &events) }
             if case .outputClosed? = events.first { streams.output.clear() }
-            if polled.logIsWritable { streams.writeLog() }
+            if polled.has(.log) { streams.writeLog() }
         }
     }
 

@@ -67,12 +67,15 @@ struct OutputBuffer {
 }
 
 extension OutputBuffer {
-    /// Prints a text on standard output.
-    static func print(_ text: String) throws(Failure) {
+    /// Prints what a function appends on standard output.
+    static func print(_ append: (inout [UInt8]) -> Void) throws(Failure) {
         var output = OutputBuffer(STDOUT_FILENO)
-        output.bytes.append(string: text)
+        append(&output.bytes)
         _ = try output.drain()
     }
+
+    /// Prints a text on standard output.
+    static func print(_ text: String) throws(Failure) { try print { $0.append(string: text) } }
 
     /// Prints messages on standard error.
     static func report(_ messages: [String]) {
@@ -80,6 +83,14 @@ extension OutputBuffer {
         for message in messages { log.report(message) }
         // A failure to write a message cannot be reported.
         _ = try? log.drain()
+    }
+
+    /// Prints messages about what has failed.
+    ///
+    /// - Returns: The exit status: 1 if there are any.
+    static func end(reporting messages: [String]) -> Int32 {
+        report(messages)
+        return messages.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
     }
 
     /// The longest message, in columns: two lines of a screen, three of a narrow one.

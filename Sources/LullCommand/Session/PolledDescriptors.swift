@@ -2,52 +2,28 @@ internal import CLullCommand
 
 /// The descriptors that a session polls, and the events that `poll` has returned for them.
 struct PolledDescriptors {
-    /// The indices of the session's own descriptors. Those of running executions follow.
-    private enum Index {
-        static let signals = 0
-        static let alarm = 1
-        static let input = 2
-        static let output = 3
-        static let log = 4
-        static let store = 5
-        static let executions = 6
+    /// The session's own descriptors, in their order. Those of running executions follow.
+    enum Place: Int, CaseIterable {
+        case signals, alarm, input, output, log, store
     }
 
-    private var entries: [pollfd]
+    var entries: [pollfd]
 
-    /// Polls everything that a session waits for.
-    ///
     /// - Parameters:
     ///   - input: The descriptor to read, or -1. It is not polled while output or messages wait to be written.
     ///   - store: The descriptor that is readable when a store has changed, or -1.
+    ///   - watchesOutput: Whether to report that the reader of the output has closed its end.
     init(
-        signals: Signals, alarm: Alarm, input: Int32, store: Int32 = -1, _ streams: StandardStreams,
-        _ handler: some ExecutionHandler
+        signals: Signals, alarm: Int32 = -1, input: Int32 = -1, store: Int32 = -1, _ streams: StandardStreams,
+        watchesOutput: Bool = false
     ) {
-        self.init(
-            signals, alarm: alarm.descriptor, input: streams.areEmpty ? input : -1, store: store, streams,
-            watchesOutput: handler.writesOutput)
-        handler.addInterests(to: &entries, streams)
-    }
-
-    /// Polls signals and what is left to write, after the end of everything else.
-    init(signals: Signals, _ streams: StandardStreams) {
-        self.init(signals, alarm: -1, input: -1, store: -1, streams, watchesOutput: false)
-    }
-
-    /// - Parameter watchesOutput: Whether to report that the reader of the output has closed its end.
-    private init(
-        _ signals: Signals, alarm: Int32, input: Int32, store: Int32, _ streams: StandardStreams, watchesOutput: Bool
-    ) {
-        let isWriting = !streams.output.isEmpty
-        // In the order of the indices.
         entries = [
             pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
             pollfd(descriptor: alarm, Int32(POLLIN)),
-            pollfd(descriptor: input, Int32(POLLIN)),
-            isWriting
-                ? pollfd(descriptor: streams.output.descriptor, Int32(POLLOUT))
-                : pollfd(hangUpOf: watchesOutput ? streams.output.descriptor : -1),
+            pollfd(descriptor: streams.areEmpty ? input : -1, Int32(POLLIN)),
+            streams.output.isEmpty
+                ? pollfd(hangUpOf: watchesOutput ? streams.output.descriptor : -1)
+                : pollfd(descriptor: streams.output.descriptor, Int32(POLLOUT)),
             pollfd(descriptor: streams.log.isEmpty ? -1 : streams.log.descriptor, Int32(POLLOUT)),
             pollfd(descriptor: store, Int32(POLLIN)),
         ]
@@ -61,18 +37,13 @@ struct PolledDescriptors {
         poll(&entries, nfds_t(entries.count), timeout) >= 0
     }
 
-    var hasSignals: Bool { entries[Index.signals].revents != 0 }
-    var alarmIsDue: Bool { entries[Index.alarm].revents != 0 }
-    var hasInput: Bool { entries[Index.input].revents != 0 }
-    /// The events of the output; 0 for none.
-    var outputEvents: Int16 { entries[Index.output].revents }
-    var storeHasChanges: Bool { entries[Index.store].revents != 0 }
-    var logIsWritable: Bool { entries[Index.log].revents != 0 }
-    /// The descriptors of running executions; nil if none of them has events.
-    var executionEvents: ArraySlice<pollfd>? {
-        let executions = entries[Index.executions...]
-        return executions.contains { $0.revents != 0 } ? executions : nil
-    }
+    /// Returns the events of one of the session's own descriptors; 0 for none.
+    func events(_ place: Place) -> Int16 { entries[place.rawValue].revents }
+
+    func has(_ place: Place) -> Bool { events(place) != 0 }
+
+    /// The descriptors of running executions.
+    var executions: ArraySlice<pollfd> { entries[Place.allCases.count...] }
 }
 
 extension pollfd {

@@ -41,12 +41,7 @@ struct Signals {
 
     /// Installs the handlers.
     init() throws(Failure) {
-        let (reading, writing) = try Pipe.make()
-        guard lull_add_flags(reading, 0, O_NONBLOCK) == 0, lull_add_flags(writing, 0, O_NONBLOCK) == 0 else {
-            throw .system("cannot make a pipe")
-        }
-        descriptor = reading
-        wakeDescriptor = writing
+        (descriptor, wakeDescriptor) = try Pipe.make(isBlocking: false)
         var numbers = [SIGINT, SIGTERM, SIGUSR1, SIGCHLD]
         #if canImport(Darwin)
             numbers.append(SIGINFO)

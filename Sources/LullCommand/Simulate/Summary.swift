@@ -79,7 +79,7 @@ struct Summary {
         var rows = [
             ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
             ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),
-            ("longest backlog", "\(longestBacklog) \(longestBacklog == 1 ? "key" : "keys")"),
+            ("longest backlog", counted(longestBacklog, "key")),
             ("span of the trace", DurationText.rounded(length)),
             ("delay from the last submit", Self.shown(delayFromLast)),
             ("delay from the first submit", Self.shown(delayFromFirst)),

@@ -60,7 +60,7 @@ struct TraceReader: ~Copyable {
             // The last line may lack a newline, so ``next()`` still has to be called.
             if case .end = try records.fill() { isAtEnd = true }
         } catch {
-            throw Failure(status: error.status, message: "\(name): \(error.message)")
+            throw error.of(name)
         }
         if head.isEmpty { head = records.unread(upTo: ForeignFormat.length) }
         return true
@@ -116,13 +116,9 @@ struct TraceReader: ~Copyable {
 
     private mutating func line(_ text: ByteSlice) throws(Failure) -> TraceLine {
         let line: TraceLine
-        do throws(TraceLine.Fault) { line = try TraceLine(text) } catch { throw bad("\(error)") }
+        do throws(Refusal) { line = try TraceLine(text) } catch { throw bad(error.reason) }
         if let last = span?.last, line.at < last {
-            var times: [UInt8] = []
-            DecimalSeconds.append(last.nanoseconds, to: &times)
-            times.append(" to ")
-            DecimalSeconds.append(line.at.nanoseconds, to: &times)
-            throw bad("time runs backwards, from \(String(decoding: times, as: UTF8.self))")
+            throw bad("time runs backwards, from \(DecimalSeconds.text(last)) to \(DecimalSeconds.text(line.at))")
         }
         span = (span?.first ?? line.at, line.at)
         return line
@@ -130,9 +126,7 @@ struct TraceReader: ~Copyable {
 
     private func bad(_ why: String) -> Failure {
         // Only a file that is wrong from its first line may be in another format.
-        if span == nil, let hint = ForeignFormat.hint(head, file: name == "standard input" ? nil : name) {
-            return Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(hint)")
-        }
-        return Failure(status: ExitStatus.badData, message: "\(name), line \(records.number): \(why)")
+        let hint = span == nil ? ForeignFormat.hint(head, file: name == "standard input" ? nil : name) : nil
+        return .badData("\(name), line \(records.number): \(hint ?? why)")
     }
 }

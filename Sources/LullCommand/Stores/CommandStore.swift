@@ -6,6 +6,9 @@ internal import LullDurable
 
 /// A store as the commands use it: every call blocks until it is answered.
 final class CommandStore {
+    /// A call of the store, which throws nothing but a `DurableError`.
+    typealias Call<Answer> = @Sendable (any WatchedStore) async throws -> Answer
+
     /// How long a call goes on after a signal that ends the program; nil for a file, whose calls limit themselves.
     private let grace: Duration?
     private let store: any WatchedStore
@@ -17,21 +20,14 @@ final class CommandStore {
     private var hasEnded = false
 
     /// Opens the store.
-    init(
-        grace: Duration?, _ open: @escaping @Sendable () async throws(DurableError) -> any WatchedStore
-    ) throws(DurableError) {
+    init(grace: Duration?, _ open: @escaping @Sendable () async throws -> any WatchedStore) throws(DurableError) {
         self.grace = grace
-        let opened = Self.blocking(grace) { () async -> Result<any WatchedStore, DurableError> in
-            do throws(DurableError) { return .success(try await open()) } catch { return .failure(error) }
-        }
-        store = try opened.get()
+        store = try Self.blocking(grace, open)
         do throws(Failure) {
-            (changesDescriptor, changesWriter) = try Pipe.make()
+            (changesDescriptor, changesWriter) = try Pipe.make(isBlocking: false)
         } catch {
             throw .unusable(error.message)
         }
-        lull_add_flags(changesDescriptor, 0, O_NONBLOCK)
-        lull_add_flags(changesWriter, 0, O_NONBLOCK)
     }
 
     deinit {
@@ -49,21 +45,21 @@ final class CommandStore {
             return Array(tasks.values)
         }
         for task in tasks { task.cancel() }
-        let store = store
-        _ = Self.blocking(grace) { () async -> Result<Void, DurableError> in
+        try? Self.blocking(grace) { [store] in
             for task in tasks { await task.value }
-            return .success(await store.close())
+            await store.close()
         }
     }
 
     /// Makes an asynchronous call, and blocks until it has returned.
     private static func blocking<Answer: Sendable>(
-        _ grace: Duration?, _ call: @escaping @Sendable () async -> Result<Answer, DurableError>
-    ) -> Result<Answer, DurableError> {
-        let answer = Guarded<Result<Answer, DurableError>?>(nil)
+        _ grace: Duration?, _ call: @escaping @Sendable () async throws -> Answer
+    ) throws(DurableError) -> Answer {
+        let answer = Guarded<Result<Answer, any Error>?>(nil)
         let hasAnswer = DispatchSemaphore(value: 0)
         Task.detached {
-            let result = await call()
+            let result: Result<Answer, any Error>
+            do { result = .success(try await call()) } catch { result = .failure(error) }
             answer.change { $0 = result }
             hasAnswer.signal()
         }
@@ -73,163 +69,40 @@ final class CommandStore {
             end = end ?? .now + grace
             if let end, end <= .now { break }
         }
-        return answer.value ?? .failure(.unknown("the server had not answered when the program was asked to end"))
+        switch answer.value {
+        case .success(let answer)?: return answer
+        case .failure(let error)?: throw error as? DurableError ?? .unusable("\(error)")
+        case nil: throw .unknown("the server had not answered when the program was asked to end")
+        }
     }
 
-    /// Makes a call. The failure for an unknown namespace lists the known ones.
-    func ask<Answer>(
-        for subcommand: Subcommand, _ call: () throws(DurableError) -> Answer
+    // MARK: - Calls
+
+    /// Makes a call that records something.
+    func change<Answer: Sendable>(_ call: @escaping Call<Answer>) throws(DurableError) -> Answer {
+        try Self.blocking(grace) { [store] in try await call(store) }
+    }
+
+    /// Makes a call that records nothing, so that nothing was refused or is unknown.
+    func ask<Answer: Sendable>(_ call: @escaping Call<Answer>) throws(DurableError) -> Answer {
+        do throws(DurableError) { return try change(call) } catch { throw error.ofQuestion }
+    }
+
+    func change<Answer: Sendable>(
+        for subcommand: Subcommand, _ call: @escaping Call<Answer>
     ) throws(Failure) -> Answer {
-        do throws(DurableError) {
-            return try call()
-        } catch {
-            guard case .noPolicy = error else { throw Failure(error, subcommand) }
-            throw Failure(error, namespaces: (try? names()) ?? [], subcommand)
-        }
+        do throws(DurableError) { return try change(call) } catch { throw failure(error, subcommand) }
     }
 
-    private func ask<Answer: Sendable>(
-        _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
-    ) throws(DurableError) -> Answer {
-        let store = store
-        return try Self.blocking(grace) { () async -> Result<Answer, DurableError> in
-            do throws(DurableError) { return .success(try await call(store)) } catch { return .failure(error) }
-        }.get()
+    func ask<Answer: Sendable>(for subcommand: Subcommand, _ call: @escaping Call<Answer>) throws(Failure) -> Answer {
+        do throws(DurableError) { return try ask(call) } catch { throw failure(error, subcommand) }
     }
 
-    // MARK: - Questions
-
-    private func question<Answer: Sendable>(
-        _ call: @escaping @Sendable (any WatchedStore) async throws(DurableError) -> Answer
-    ) throws(DurableError) -> Answer {
-        do throws(DurableError) { return try ask(call) } catch { throw error.ofQuestion }
-    }
-
-    /// Returns the names of all namespaces, in order.
-    func names() throws(DurableError) -> [String] { try status().map(\.namespace) }
-
-    /// Returns the counts of all namespaces, in the order of their names.
-    func status() throws(DurableError) -> [DurableStatus] {
-        try question { store throws(DurableError) in try await store.status() }
-    }
-
-    /// Returns the counts of one namespace.
-    func status(of namespace: String) throws(DurableError) -> DurableStatus {
-        guard let status = try status().first(where: { $0.namespace == namespace }) else {
-            throw .noPolicy(namespace: namespace)
-        }
-        return status
-    }
-
-    /// Returns a page of the keys that are not idle, from `start` on, in the order of their bytes.
-    func list(
-        in namespace: String, from start: [UInt8], limit: Int
-    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try question { store throws(DurableError) in
-            try await store.list(in: namespace, prefix: [], from: start, limit: limit)
-        }
-    }
-
-    /// Returns how submits of a key, or of all keys, have ended, the newest first.
-    func ended(
-        of key: [UInt8]?, in namespace: String, limit: Int
-    ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
-        try question { store throws(DurableError) in try await store.ended(of: key, in: namespace, limit: limit) }
-    }
-
-    func workers(in namespace: String) throws(DurableError) -> [DurableWorker] {
-        try question { store throws(DurableError) in try await store.workers(in: namespace) }
-    }
-
-    func dead(in namespace: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try question { store throws(DurableError) in try await store.dead(in: namespace, limit: limit) }
-    }
-
-    func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
-        try question { store throws(DurableError) in try await store.state(of: receipt) }
-    }
-
-    /// Returns what an operator of the server should watch; nil for a store in a file.
-    func health() throws(DurableError) -> [Measure]? {
-        try question { store throws(DurableError) in try await store.health() }
-    }
-
-    // MARK: - Producers
-
-    /// Opens a namespace as the options say.
-    ///
-    /// - Returns: The rules that hold, or why it is not opened.
-    func open(_ namespace: String, _ policy: NamespacePolicy) throws(DurableError) -> Result<DurableRules, Failure> {
-        var stored: DurableRules?
-        do throws(DurableError) {
-            stored = try ask { store throws(DurableError) in try await store.open(namespace, nil) }
-        } catch .noPolicy {
-            stored = nil
-        }
-        let given: DurableRules?
-        do throws(Failure) {
-            given = try policy.rules(over: stored, of: namespace)
-        } catch {
-            return .failure(error)
-        }
-        if given == nil, let stored { return .success(stored) }
-        return .success(try ask { store throws(DurableError) in try await store.open(namespace, given) })
-    }
-
-    /// Records submits in their order, each with an answer of its own.
-    func submit(_ batch: [DurableSubmission]) throws(DurableError) -> [Result<DurableReceipt, DurableError>] {
-        try ask { store throws(DurableError) in try await store.submit(batch) }
-    }
-
-    /// Flushes or cancels keys, or all if the only one is nil, and returns the count for each.
-    func change(_ change: DurableChange, _ keys: [[UInt8]?], in namespace: String) throws(DurableError) -> [Int] {
-        try ask { store throws(DurableError) in
-            guard keys == [nil] else { return try await store.change(change, keys.compactMap { $0 }, in: namespace) }
-            switch change {
-            case .flush: return [try await store.flush(nil, in: namespace)]
-            case .cancel: return [try await store.cancel(nil, in: namespace)]
-            }
-        }
-    }
-
-    /// Postpones what is pending under keys, and returns 1 for each that had a burst under way, otherwise 0.
-    func touch(_ keys: [[UInt8]], wait: CoreDuration?, in namespace: String) throws(DurableError) -> [Int] {
-        try ask { store throws(DurableError) in
-            var counts: [Int] = []
-            for key in keys { counts.append(try await store.touch(key, in: namespace, wait: wait) ? 1 : 0) }
-            return counts
-        }
-    }
-
-    /// Flushes what only one submitter has submitted.
-    func flush(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> OwnFlush {
-        try ask { store throws(DurableError) in
-            let answer = try await store.flush(submittedBy: submitter, in: namespace)
-            // What is flushed is awaited in any case.
-            let now = try? await store.presentInstant(in: namespace)
-            return OwnFlush(flushed: answer.flushed, mixed: answer.mixed, now: now ?? .farPast)
-        }
-    }
-
-    /// Cancels what only one submitter has submitted, and returns the number of mixed keys.
-    func cancel(submittedBy submitter: Int64, in namespace: String) throws(DurableError) -> Int {
-        try ask { store throws(DurableError) in try await store.cancel(submittedBy: submitter, in: namespace).mixed }
-    }
-
-    func retry(_ run: Int64, in namespace: String) throws(DurableError) -> DurableRetry {
-        try ask { store throws(DurableError) in try await store.retry(run, in: namespace) }
-    }
-
-    func discard(_ run: Int64, in namespace: String) throws(DurableError) -> Bool {
-        try ask { store throws(DurableError) in try await store.discard(run, in: namespace) }
-    }
-
-    func announce(_ worker: DurableWorker.Identity, in namespace: String) throws(DurableError) {
-        try ask { store throws(DurableError) in try await store.announce(worker, in: namespace) }
-    }
-
-    func forget(_ namespace: String) throws(DurableError) {
-        try ask { store throws(DurableError) in try await store.forget(namespace) }
+    /// Returns the failure for an error; that for an unknown namespace lists the known ones.
+    private func failure(_ error: DurableError, _ subcommand: Subcommand) -> Failure {
+        guard case .noPolicy(let name) = error else { return Failure(error, subcommand) }
+        let known = (try? ask { try await $0.status().map(\.namespace) }) ?? []
+        return .noNamespace(name, known, subcommand)
     }
 
     // MARK: - For a session
@@ -237,7 +110,7 @@ final class CommandStore {
     /// Makes the calls of a session's worker.
     func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> DurableExchange {
         do throws(DurableError) {
-            return try ask { store throws(DurableError) in await store.exchange(reports, claim) }
+            return try change { await $0.exchange(reports, claim) }
         } catch {
             return DurableExchange(reports, claim, failed: error)
         }
@@ -295,24 +168,10 @@ final class CommandStore {
         }
         return (changes.contains(Change.work.rawValue), interruptions)
     }
-
-    /// Throws if nothing that is recorded now would last.
-    func check() throws(DurableError) {
-        try ask { store throws(DurableError) in try await store.check() }
-    }
-}
-
-/// What a session has flushed.
-struct OwnFlush {
-    var flushed: [(key: [UInt8], generation: Int64)]
-    /// The number of keys to which others may have submitted too.
-    var mixed: Int
-    /// The instant of the flush in the store's time, or soon after.
-    var now: CoreInstant
 }
 
 extension DurableError {
-    /// The error of a call that records nothing, so that nothing was refused or is unknown.
+    /// The error of a call that records nothing.
     var ofQuestion: DurableError {
         switch self {
         case .refused(let why), .unknown(let why): .unusable(why)

@@ -16,12 +16,12 @@ enum StoreURL {
     static let forms = "sqlite:PATH, postgres://USER@HOST/DATABASE or redis://HOST/DATABASE"
 
     init(_ text: String, _ subcommand: Subcommand) throws(Failure) {
-        if ["postgres://", "postgresql://"].contains(where: text.hasPrefix) {
-            self = .postgres(url: text)
-            return
-        }
-        if ["redis://", "rediss://", "redis+unix://"].contains(where: text.hasPrefix) {
-            self = .redis(url: text)
+        let kinds: [(schemes: [String], kind: StoreURL)] = [
+            (["postgres://", "postgresql://"], .postgres(url: text)),
+            (["redis://", "rediss://", "redis+unix://"], .redis(url: text)),
+        ]
+        if let server = kinds.first(where: { $0.schemes.contains(where: text.hasPrefix) }) {
+            self = server.kind
             return
         }
         let scheme = "sqlite:"
@@ -61,7 +61,7 @@ enum StoreURL {
     ) throws(Failure) -> CommandStore {
         let url = self
         do throws(DurableError) {
-            return try CommandStore(grace: isFile ? nil : .seconds(2)) { () async throws(DurableError) in
+            return try CommandStore(grace: isFile ? nil : .seconds(2)) {
                 switch url {
                 case .file(let path):
                     var options = Self.fileOptions(creates: creates, patience)
@@ -110,9 +110,7 @@ enum StoreURL {
         guard !creates, case .file(let path) = self, access(path, F_OK) != 0, lull_errno() == ENOENT else {
             return Failure(opening: error, subcommand)
         }
-        return Failure(
-            status: ExitStatus.inputOutput,
-            message: "\(error): lull submit, run, filter or work creates it, with a policy such as --wait 5s")
+        return .inputOutput("\(error): lull submit, run, filter or work creates it, with a policy such as --wait 5s")
     }
 }
 
@@ -122,16 +120,14 @@ extension Failure {
         switch error {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
         case .hasWork(let status):
-            self.init(
-                status: ExitStatus.commandFailed,
-                message: """
-                    the namespace \(Terminal.shown(status.namespace)) stays, as it has \(status.workText): \
-                    lull \(status.dead > 0 ? "dead discard" : "cancel") drops that
-                    """)
-        case .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable:
-            self.init(status: ExitStatus.badData, message: "\(error)")
+            self = .failed(
+                """
+                the namespace \(Terminal.shown(status.namespace)) stays, as it has \(status.workText): \
+                lull \(status.dead > 0 ? "dead discard" : "cancel") drops that
+                """)
+        case .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable: self = .badData("\(error)")
         case .refused, .unknown: self.init(status: ExitStatus.inputOutput, message: "\(error)", mayPass: true)
-        case .unusable, .closed: self.init(status: ExitStatus.inputOutput, message: "\(error)")
+        case .unusable, .closed: self = .inputOutput("\(error)")
         }
     }
 
@@ -141,27 +137,19 @@ extension Failure {
         if case .refused = error { mayPass = true }
     }
 
-    /// Creates the failure for an error of a store; for an unknown namespace, the message lists the known ones.
-    init(_ error: DurableError, namespaces names: [String], _ subcommand: Subcommand) {
-        guard case .noPolicy(let name) = error else {
-            self.init(error, subcommand)
-            return
-        }
+    /// A namespace that does not exist, with the ones that do if those are few enough to read at a glance.
+    static func noNamespace(_ name: String, _ known: [String], _ subcommand: Subcommand) -> Failure {
         let what =
             Option.has(subcommand, "wait")
             ? "the namespace \(Terminal.shown(name)) does not exist yet: its first use must give the policy"
             : "there is no namespace \(Terminal.shown(name))"
-        self = .usage("\(what); \(Self.list(of: names))", subcommand)
-    }
-
-    /// Returns a list that is short enough to read at a glance.
-    private static func list(of names: [String]) -> String {
-        let list = names.map { Terminal.shown($0, upTo: 20) }.joined(separator: ", ")
-        return switch names.count {
-        case 0: "the store has none yet"
-        case 1...8: "the store has \(list)"
-        default: "the store has \(names.count), which lull status lists"
-        }
+        let others =
+            switch known.count {
+            case 0: "the store has none yet"
+            case 1...8: "the store has " + known.map { Terminal.shown($0, upTo: 20) }.joined(separator: ", ")
+            default: "the store has \(known.count), which lull status lists"
+            }
+        return .usage("\(what); \(others)", subcommand)
     }
 }
 
@@ -174,14 +162,9 @@ extension CommandOptions {
         return try StoreURL(store, subcommand)
     }
 
-    /// Opens the given store, which a command needs that creates none.
-    func openStore(for subcommand: Subcommand) throws(Failure) -> CommandStore {
-        try storeURL(for: subcommand).open(creates: false, patience: patience, subcommand)
-    }
-
-    /// Opens the given store for reading only.
-    func openStoreReadOnly(for subcommand: Subcommand) throws(Failure) -> CommandStore {
-        try storeURL(for: subcommand).open(creates: false, isReadOnly: true, patience: patience, subcommand)
+    /// Opens the given store, for a command that creates none.
+    func openStore(for subcommand: Subcommand, isReadOnly: Bool = false) throws(Failure) -> CommandStore {
+        try storeURL(for: subcommand).open(creates: false, isReadOnly: isReadOnly, patience: patience, subcommand)
     }
 
     // MARK: - Options that need a store or exclude one

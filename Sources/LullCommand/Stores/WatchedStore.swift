@@ -10,6 +10,16 @@ protocol WatchedStore: StoreForCommands {
     func health() async throws(DurableError) -> [Measure]?
 }
 
+extension WatchedStore {
+    /// Returns the counts of one namespace.
+    func status(of namespace: String) async throws(DurableError) -> DurableStatus {
+        guard let status = try await status().first(where: { $0.namespace == namespace }) else {
+            throw .noPolicy(namespace: namespace)
+        }
+        return status
+    }
+}
+
 extension SQLiteStore: WatchedStore {
     func health() -> [Measure]? { nil }
 }

@@ -1,4 +1,3 @@
-internal import Lull
 internal import LullCore
 
 /// Instants as decimal seconds, exact to the nanosecond in both directions.
@@ -39,10 +38,11 @@ enum DecimalSeconds {
         text.append(upTo: 21) { $0.put(seconds: nanoseconds) }
     }
 
-    /// Appends a duration as a JSON value: `null` for nil.
-    static func append(_ duration: Duration?, to text: inout [UInt8]) {
-        guard let duration else { return text.append("null") }
-        append(CoreDuration(duration).nanoseconds, to: &text)
+    /// Returns an instant as text.
+    static func text(_ instant: CoreInstant) -> String {
+        var text: [UInt8] = []
+        append(instant.nanoseconds, to: &text)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Parses the common case of ``parse(_:)``: no sign, up to nine digits on either side of the point. Returns nil for all others.

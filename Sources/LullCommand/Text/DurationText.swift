@@ -1,3 +1,4 @@
+internal import Lull
 internal import LullCore
 
 /// Durations as people write them: a number with a unit.
@@ -62,6 +63,13 @@ enum DurationText {
         return try result.get()
     }
 
+    /// Parses a text, or says what is wrong with it.
+    static func read(_ text: String) throws(Refusal) -> CoreDuration {
+        do throws(Fault) { return try parse(text) } catch {
+            throw Refusal(reason: "\"\(text)\" \(error.explanation(of: text))")
+        }
+    }
+
     private static func digit(_ text: ByteSlice, _ position: Int) -> UInt8? {
         guard position < text.count, text[position] >= UInt8(ascii: "0"), text[position] <= UInt8(ascii: "9") else {
             return nil
@@ -118,6 +126,8 @@ extension DurationText {
     static func rounded(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? shown(roundedToThreeDigits(nanoseconds))
     }
+
+    static func rounded(_ duration: Duration) -> String { rounded(CoreDuration(duration).nanoseconds) }
 
     private static func roundedToThreeDigits(_ number: Int64) -> Int64 {
         var step: Int64 = 1

@@ -83,7 +83,9 @@ struct Suggestion {
             let delay = Double(outcomes[index].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
             return (outcomes[index].saved - outcomes[start].saved) / savings - delay / delays
         }
-        let highest = indices.filter { outcomes[$0].isEfficient && outcomes[$0].isWorthwhile }.max { (height($0), $1) < (height($1), $0) }
+        let highest = indices.filter { outcomes[$0].isEfficient && outcomes[$0].isWorthwhile }.max {
+            (height($0), $1) < (height($1), $0)
+        }
         return highest.flatMap { height($0) >= 0.05 ? $0 : nil }
     }
 }

@@ -33,7 +33,8 @@ extension TuneReport {
     /// The tables with a suggestion, the better one first: one that meets the target, if there is one, and a debounce.
     var answers: [PolicyTable] {
         let answers = tables.filter { $0.suggestion != nil }
-        return answers.filter { $0.suggestion?.reason != .nearest } + answers.filter { $0.suggestion?.reason == .nearest }
+        return answers.filter { $0.suggestion?.reason != .nearest }
+            + answers.filter { $0.suggestion?.reason == .nearest }
     }
 
     private func appendAnswer(_ style: Terminal.Style, to text: inout [UInt8]) {

@@ -34,9 +34,7 @@ struct TuneReport {
     var hasSpacing: Bool { outcomes.contains { $0.policy.spacing > .zero } }
 
     /// The size of the trace.
-    var counts: String {
-        "\(submits) \(submits == 1 ? "submit" : "submits") of \(keys) \(keys == 1 ? "key" : "keys")"
-    }
+    var counts: String { "\(counted(submits, "submit")) of \(counted(keys, "key"))" }
 
     // MARK: - As an object
 

@@ -19,8 +19,6 @@ struct NamespacePolicy: Sendable {
         if changes, given.isEmpty { throw .usage("--change-policy needs the new policy", subcommand) }
     }
 
-    // MARK: - Comparing with a store
-
     /// Returns the rules with which a namespace is to be opened; nil if the options give none, or those that are stored.
     ///
     /// - Parameter stored: The rules of the namespace; nil if it is new.
@@ -124,10 +122,19 @@ struct OpenedNamespace {
             throw .usage(
                 "there is no file \(missing) yet: its first use must give the policy, such as --wait 5s", subcommand)
         }
-        let store = try url.open(creates: new != nil, patience: options.patience, subcommand)
+        let (store, name) = (
+            try url.open(creates: new != nil, patience: options.patience, subcommand), options.namespace
+        )
+        let stored = try store.change(for: subcommand) { store -> DurableRules? in
+            do { return try await store.open(name, nil) } catch DurableError.noPolicy { return nil }
+        }
+        let given = try policy.rules(over: stored, of: name)
         self.store = store
-        rules = try store.ask(for: subcommand) { () throws(DurableError) in
-            try store.open(options.namespace, policy)
-        }.get()
+        rules =
+            if let stored, given == nil {
+                stored
+            } else {
+                try store.change(for: subcommand) { try await $0.open(name, given) }
+            }
     }
 }

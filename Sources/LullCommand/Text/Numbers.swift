@@ -12,3 +12,12 @@ enum Percent {
         return number / 100
     }
 }
+
+/// Returns a number with its noun: `1 key`, `2 keys`.
+func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+/// Returns `1.5 MB`, rounded up so that only nothing is shown as nothing.
+func megabytes(_ bytes: Int64) -> String {
+    let tenths = (bytes + 99_999) / 100_000
+    return "\(tenths / 10).\(tenths % 10) MB"
+}

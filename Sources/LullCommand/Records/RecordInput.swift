@@ -13,7 +13,7 @@ struct RecordInput: ~Copyable {
     }
 
     private let keyRule: KeyRule
-    private let delayRule: RecordDelayRule?
+    private let delayPart: RecordPart?
     private let isStrict: Bool
     private var reader: RecordReader
     private var recording: TraceRecording?
@@ -22,7 +22,7 @@ struct RecordInput: ~Copyable {
         var recording: TraceRecording?
         if let path = options.recording { recording = try TraceRecording(path, options) }
         keyRule = options.keyRule
-        delayRule = options.delayRule
+        delayPart = options.delayPart
         isStrict = options.isStrict
         reader = RecordReader(STDIN_FILENO, terminator: options.terminator)
         self.recording = recording
@@ -51,22 +51,14 @@ struct RecordInput: ~Copyable {
                 streams.setStatus(ExitStatus.badData)
                 if isEnd { return .bad }
             case .record(let record):
-                let key: Key
-                do throws(RecordPart.Fault) {
-                    key = try keyRule.key(of: record)
+                do throws(RecordFault) {
+                    let key = try keyRule.key(of: record)
+                    let wait = try delayPart?.delay(of: record)
+                    append(record, key, wait: wait, at: now, &streams)
+                    return .record(record, key, wait: wait)
                 } catch {
-                    if refuse(line, "\(error)", kind: error.kind, at: now, &streams) { return .bad }
-                    continue
+                    if refuse(line, error.reason, kind: error.kind, at: now, &streams) { return .bad }
                 }
-                var wait: CoreDuration?
-                do throws(RecordDelayRule.Fault) {
-                    wait = try delayRule?.delay(of: record)
-                } catch {
-                    if refuse(line, "\(error)", kind: error.kind, at: now, &streams) { return .bad }
-                    continue
-                }
-                append(record, key, wait: wait, at: now, &streams)
-                return .record(record, key, wait: wait)
             }
         }
     }

@@ -3,44 +3,126 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
+/// What commands list: a row of a table, or with `--json` an object on a line.
+protocol Listed {
+    static var columns: [String] { get }
+    /// The columns of text, beside the first one.
+    static var texts: Set<String> { get }
+    var cells: [String] { get }
+    var json: JSONValue { get }
+}
+
+extension Listed {
+    /// Appends items, with the layout of those before them.
+    ///
+    /// - Parameter least: The least widths of the columns.
+    static func append(
+        _ items: [Self], _ layout: inout Table.Layout?, least: [Int] = [], _ options: CommandOptions,
+        to text: inout [UInt8]
+    ) {
+        if options.printsObjects { return items.forEach { $0.json.appendLine(to: &text) } }
+        let rows = items.map(\.cells)
+        var table =
+            layout
+            ?? Table.Layout(
+                [columns] + rows, left: texts, least: least, width: Terminal.tableWidth, style: options.style)
+        table.append(rows, to: &text)
+        layout = table
+    }
+
+    /// Prints items.
+    static func print(_ items: [Self], _ options: CommandOptions) throws(Failure) {
+        var layout: Table.Layout?
+        try OutputBuffer.print { append(items, &layout, options, to: &$0) }
+    }
+}
+
+extension DurableWorker: Listed {
+    static var columns: [String] { ["host", "process", "running", "seen"] }
+    static var texts: Set<String> { [] }
+
+    var cells: [String] {
+        [Terminal.shown(identity.host), "\(identity.process)", "\(running)", DurationText.rounded(seen)]
+    }
+
+    var json: JSONValue {
+        [
+            "worker": .number(identity.id), "host": .text(identity.host), "process": .number(identity.process),
+            "running": .number(running), "seen": .seconds(seen),
+        ]
+    }
+}
+
+extension DurableDeadRun<[UInt8]>: Listed {
+    static var columns: [String] { ["run", "key", "submits", "attempts", "age", "error"] }
+    static var texts: Set<String> { ["key", "error"] }
+
+    var cells: [String] {
+        [
+            "\(id)", Table.cell(ofKey: key), "\(count)", "\(attempts)", DurationText.rounded(age),
+            error.map { Terminal.lastLine(of: $0) } ?? "-",
+        ]
+    }
+
+    /// Includes the values.
+    var json: JSONValue {
+        [
+            "run": .number(id), "key": .bytes(key), "values": .array(values.map { .bytes($0) }),
+            "submits": .number(count), "attempts": .number(attempts), "age": .seconds(age), "error": .text(error),
+        ]
+    }
+}
+
+// MARK: - lull list
+
 /// `lull list`: the keys of a namespace that have work, or with `--ended` what has become of submits.
-enum ListCommand {
+struct ListCommand {
+    private let store: CommandStore
+    private let options: CommandOptions
+
     /// The number of keys in a query.
     private static let page = 1000
     /// How many ends are listed without `--limit`.
     private static let usualEnds = 100
+    /// The widest possible cells of a key that has work.
+    private static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
 
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
-        let store = try options.openStoreReadOnly(for: .list)
-        let namespace = options.namespace
+        let command = ListCommand(store: try options.openStore(for: .list, isReadOnly: true), options: options)
         let keys = operands.map { Invocation.bytes($0) }
         if options.listsEnds {
-            return try show(keys, options.limit ?? usualEnds, options) { key, limit throws(Failure) in
-                try store.ask(for: .list) { () throws(DurableError) in
-                    try store.ended(of: key, in: namespace, limit: limit)
-                }
+            let namespace = options.namespace
+            return try command.show(keys, options.limit ?? usualEnds) { key, limit throws(Failure) in
+                try command.store.ask(for: .list) { try await $0.ended(of: key, in: namespace, limit: limit) }
             }
         }
-        if keys.isEmpty, !options.watches { return try listAll(of: store, options) }
-        return try show(keys, options.limit ?? .max, options) { key, limit throws(Failure) in
-            let found = try Self.keys(of: store, from: key ?? [], key == nil ? limit : 1, options)
-            return found.filter { key == nil || $0.key == key }
+        if keys.isEmpty, !options.watches { return try command.listAll() }
+        return try command.show(keys, options.limit ?? .max) { key, limit throws(Failure) in
+            try command.keys(from: key ?? [], key == nil ? limit : 1).filter { key == nil || $0.key == key }
+        }
+    }
+
+    private func keys(from start: [UInt8], _ count: Int) throws(Failure) -> [DurableListing<[UInt8]>] {
+        let namespace = options.namespace
+        return try store.ask(for: .list) {
+            try await $0.list(in: namespace, prefix: [], from: start, limit: count)
         }
     }
 
     /// Lists all keys, a page at a time.
-    private static func listAll(of store: CommandStore, _ options: CommandOptions) throws(Failure) -> Int32 {
+    private func listAll() throws(Failure) -> Int32 {
         var output = OutputBuffer(STDOUT_FILENO)
         var start: [UInt8] = []
         var left = options.limit ?? .max
         var layout: Table.Layout?
         while true {
-            let count = min(page, left)
-            let keys = try keys(of: store, from: start, count, options)
+            let count = min(Self.page, left)
+            let keys = try keys(from: start, count)
             left -= keys.count
             // If the list goes on, the columns must be wide enough for cells that are not known yet.
             let goesOn = keys.count == count && left > 0
-            DurableListing.append(keys, &layout, least: goesOn ? greatestWidths : [], options, to: &output.bytes)
+            let least = goesOn ? Self.greatestWidths : []
+            DurableListing.append(keys, &layout, least: least, options, to: &output.bytes)
             if case .closed = try output.drain() { return ExitStatus.success }
             guard goesOn, let last = keys.last else { return ExitStatus.success }
             // The next key in the order of bytes.
@@ -48,23 +130,11 @@ enum ListCommand {
         }
     }
 
-    private static func keys(
-        of store: CommandStore, from start: [UInt8], _ count: Int, _ options: CommandOptions
-    ) throws(Failure) -> [DurableListing<[UInt8]>] {
-        try store.ask(for: .list) { () throws(DurableError) in
-            try store.list(in: options.namespace, from: start, limit: count)
-        }
-    }
-
-    /// The widest possible cells of a key that has work.
-    private static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
-
     /// Lists what a query finds for each of some keys, or for all; with `--watch` every second, as much as the terminal has lines for.
     ///
     /// - Parameter find: Takes a key, or nil for all, and the most that it may return.
-    private static func show<Item: KeyListed>(
-        _ keys: [[UInt8]], _ most: Int, _ options: CommandOptions,
-        _ find: ([UInt8]?, _ limit: Int) throws(Failure) -> [Item]
+    private func show<Item: KeyListed>(
+        _ keys: [[UInt8]], _ most: Int, _ find: ([UInt8]?, _ limit: Int) throws(Failure) -> [Item]
     ) throws(Failure) -> Int32 {
         func all(_ limit: Int) throws(Failure) -> (items: [Item], missing: [[UInt8]]) {
             if keys.isEmpty { return (try find(nil, limit), []) }
@@ -77,19 +147,17 @@ enum ListCommand {
             return (items, missing)
         }
         if options.watches {
-            var output = OutputBuffer(STDOUT_FILENO)
-            return try Watch.run(&output) { text throws(Failure) in
+            return try Watch.run { text throws(Failure) in
                 let lines = Int(lull_lines(STDOUT_FILENO))
                 // One for the names of the columns, and one for the cursor.
-                var layout: Table.Layout?
                 let most = options.limit ?? (lines > 3 ? lines - 2 : 20)
+                var layout: Table.Layout?
                 Item.append(try all(most).items, &layout, options, to: &text)
             }
         }
         let (items, missing) = try all(most)
         try Item.print(items, options)
-        OutputBuffer.report(missing.map { "the key \(Terminal.shown($0)) has \(Item.none)" })
-        return missing.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
+        return OutputBuffer.end(reporting: missing.map { "the key \(Terminal.shown($0)) has \(Item.none)" })
     }
 }
 
@@ -112,7 +180,7 @@ extension DurableListing<[UInt8]>: Listed, KeyListed {
         let submits = (run?.submits ?? 0) + ready + pending
         return [
             Table.cell(ofKey: key), states.compactMap { $0 }.joined(separator: ","),
-            due.map { DurationText.rounded(CoreDuration($0).nanoseconds) } ?? "-", "\(submits)",
+            due.map { DurationText.rounded($0) } ?? "-", "\(submits)",
             run.map { "\($0.attempt)" } ?? "-",
         ]
     }
@@ -138,7 +206,7 @@ extension DurableEnd<[UInt8]>: Listed, KeyListed {
 
     var cells: [String] {
         [
-            Table.cell(ofKey: key), "\(how.name)", DurationText.rounded(CoreDuration(age).nanoseconds),
+            Table.cell(ofKey: key), "\(how.name)", DurationText.rounded(age),
             run.map { "\($0)" } ?? "-", error.map { Terminal.lastLine(of: $0) } ?? "-",
         ]
     }

@@ -1,0 +1,149 @@
+internal import CLullCommand
+internal import LullCore
+internal import LullDurable
+
+// The commands that change what is in a store.
+
+/// `lull submit`: submits one value to a store, and returns when it has been recorded.
+enum SubmitCommand {
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
+        guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
+        try operands.dropFirst(2).checkEmpty(for: .submit)
+        let opened = try OpenedNamespace(options, .submit)
+        let submission = DurableSubmission(
+            namespace: options.namespace, key: Invocation.bytes(key),
+            value: try operands.dropFirst().first.map(value) ?? [], wait: options.after, token: options.token)
+        let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
+        guard options.printsObjects else { return ExitStatus.success }
+        let json: JSONValue = [
+            "key": .bytes(receipt.key), "generation": .number(receipt.generation), "dueIn": .seconds(receipt.dueIn),
+        ]
+        try OutputBuffer.print { json.appendLine(to: &$0) }
+        return ExitStatus.success
+    }
+
+    /// Returns the value of an argument, or for `-` all of standard input, whatever its bytes.
+    private static func value(_ argument: Argument) throws(Failure) -> [UInt8] {
+        let bytes = Invocation.bytes(argument)
+        guard bytes == [UInt8(ascii: "-")] else { return bytes }
+        var value: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count == 0 { return value }
+            if count < 0 {
+                let code = lull_errno()
+                if code == EINTR { continue }
+                guard code == EAGAIN || code == EWOULDBLOCK else { throw .system("cannot read", code) }
+                var interest = pollfd(descriptor: STDIN_FILENO, Int32(POLLIN))
+                poll(&interest, 1, -1)
+                continue
+            }
+            value += buffer[..<count]
+            if value.count > RecordReader.longest {
+                throw .badData(
+                    "the value is longer than \(RecordReader.longest >> 20) MiB, and was not submitted")
+            }
+        }
+    }
+}
+
+/// `lull flush` and `lull cancel`: for the given keys, which of a file are one transaction, or for all of a namespace, in steps.
+/// `lull touch`: for the given keys, one after the other.
+enum KeysCommand {
+    static func run(
+        _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
+    ) throws(Failure) -> Int32 {
+        if subcommand == .touch, operands.isEmpty { throw .usage("KEY is missing", subcommand) }
+        let store = try options.openStore(for: subcommand)
+        let keys = operands.map { Invocation.bytes($0) }
+        let (namespace, wait) = (options.namespace, options.after)
+        let counts = try store.change(for: subcommand) { store in
+            switch subcommand {
+            case .touch:
+                var counts: [Int] = []
+                for key in keys { counts.append(try await store.touch(key, in: namespace, wait: wait) ? 1 : 0) }
+                return counts
+            case .flush where keys.isEmpty: return [try await store.flush(nil, in: namespace)]
+            case .flush: return try await store.change(.flush, keys, in: namespace)
+            case _ where keys.isEmpty: return [try await store.cancel(nil, in: namespace)]
+            default: return try await store.change(.cancel, keys, in: namespace)
+            }
+        }
+        let total = counts.reduce(0, +)
+        let verb = subcommand == .touch ? "touched" : subcommand == .flush ? "flushed" : "cancelled"
+        let what = counted(total, subcommand == .cancel ? "submit" : "key")
+        try OutputBuffer.print(options.printsObjects ? "{\"\(verb)\":\(total)}\n" : "\(verb) \(what)\n")
+        let idle = zip(keys, counts).filter { $1 == 0 }
+        return OutputBuffer.end(
+            reporting: idle.map { "the key \(Terminal.shown($0.0)) has nothing to \(subcommand.rawValue)" })
+    }
+}
+
+/// `lull dead`: lists, retries or discards the runs of a store that have failed for good.
+enum DeadCommand {
+    /// The greatest number of runs in a list.
+    private static let most = 1000
+
+    static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
+        let words = operands.map { String(cString: $0) }
+        let namespace = options.namespace
+        switch words.first {
+        case "list":
+            if options.takesAll { throw .usage("--all is only for retry and discard", .dead) }
+            try operands.dropFirst().checkEmpty(for: .dead)
+            let store = try options.openStore(for: .dead, isReadOnly: true)
+            let dead = try store.ask(for: .dead) { try await $0.dead(in: namespace, limit: most) }
+            try DurableDeadRun.print(dead, options)
+            return ExitStatus.success
+        case "retry", "discard":
+            let store = try options.openStore(for: .dead)
+            let runs = try runs(words.dropFirst(), of: store, options)
+            return try change(runs, words[0] == "retry", store, namespace)
+        case let word?: throw .usage("the action must be list, retry or discard, not \"\(word)\"", .dead)
+        case nil: throw .usage("the action is missing: list, retry or discard", .dead)
+        }
+    }
+
+    /// Returns the runs with the given numbers, or with `--all` all of a namespace.
+    private static func runs(
+        _ words: ArraySlice<String>, of store: CommandStore, _ options: CommandOptions
+    ) throws(Failure) -> [Int64] {
+        var runs: [Int64] = []
+        for word in words {
+            guard let run = Int64(word) else { throw .usage("RUN must be a number, not \"\(word)\"", .dead) }
+            runs.append(run)
+        }
+        if !options.takesAll {
+            if !runs.isEmpty { return runs }
+            throw .usage("RUN is missing: give the numbers that lull dead list shows, or --all", .dead)
+        }
+        guard runs.isEmpty else { throw .usage("RUN and --all exclude each other", .dead) }
+        let namespace = options.namespace
+        runs = try store.ask(for: .dead) { try await $0.dead(in: namespace, limit: .max).map(\.id) }
+        if runs.isEmpty { throw .failed("\(Terminal.shown(namespace)) has no dead runs") }
+        return runs
+    }
+
+    /// Retries or discards runs, each in a transaction of its own: one that fails does not stop the others.
+    private static func change(
+        _ runs: [Int64], _ retries: Bool, _ store: CommandStore, _ namespace: String
+    ) throws(Failure) -> Int32 {
+        var messages: [String] = []
+        for run in runs {
+            let answer = try store.change(for: .dead) {
+                if retries { return try await $0.retry(run, in: namespace) }
+                return try await $0.discard(run, in: namespace) ? DurableRetry.accepted : .notFound
+            }
+            switch answer {
+            case .accepted: break
+            case .notFound: messages.append("run \(run) is not a dead run of \(Terminal.shown(namespace))")
+            case .outdated: messages.append("run \(run) was not retried: its key has a newer value")
+            case .busy: messages.append("run \(run) was not retried: its key has another run")
+            }
+        }
+        let count = counted(runs.count - messages.count, "dead run")
+        try OutputBuffer.print("\(retries ? "retried" : "discarded") \(count)\n")
+        return OutputBuffer.end(reporting: messages)
+    }
+}

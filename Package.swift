@@ -41,11 +41,12 @@ let package = Package(
         .target(name: "LullRedis", dependencies: ["LullDurable", "CLullRedis"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
+        .target(name: "LullTuning", dependencies: ["LullCore"], swiftSettings: settings),
         .executableTarget(
             name: "LullCommand",
             dependencies: [
                 "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis",
-                "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
+                "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
             ],
             swiftSettings: settings),
         .target(
@@ -96,7 +97,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests",
-            dependencies: ["LullCommand", "LullCore", "CLullSystem", "CLullSQLite", "TestSupport"],
+            dependencies: ["LullCommand", "LullCore", "LullTuning", "CLullSystem", "CLullSQLite", "TestSupport"],
             exclude: ["Goldens"],
             swiftSettings: settings),
     ]

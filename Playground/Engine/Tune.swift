@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullTuning
 
 // Tries a series of waits on a recorded trace, as `lull tune` does, with the same code for the gates of all candidates,
 // the percentiles, the series and the suggestion.

@@ -1,4 +1,5 @@
 import CLullCommand
+import LullTuning
 import Testing
 
 @testable import LullCommand

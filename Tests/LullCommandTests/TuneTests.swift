@@ -1,5 +1,7 @@
 import Foundation
 import TestSupport
+import LullCore
+import LullTuning
 import Testing
 
 @testable import LullCommand
@@ -142,14 +144,17 @@ struct TuneTests {
     }
 
     @Test func waitsOfARangeAreRound() throws {
-        let steps = try WaitSeries.parse("50ms..1s").map { "\($0)" }
+        let steps = WaitSeries.steps(from: .milliseconds(50), to: .seconds(1)).map { "\($0)" }
         #expect(
             steps == [
                 "50ms", "60ms", "80ms", "100ms", "120ms", "150ms", "200ms", "250ms", "300ms", "400ms", "500ms", "600ms",
                 "800ms", "1s",
             ])
-        #expect(try WaitSeries.parse("7ms..7ms").map { "\($0)" } == ["7ms"])
-        #expect(try WaitSeries.parse("1ns..100h").count <= WaitSeries.limit)
-        #expect(try WaitSeries.parse("1s,100ms,1s").map { "\($0)" } == ["100ms", "1s"])
+        #expect(WaitSeries.steps(from: .milliseconds(7), to: .milliseconds(7)).map { "\($0)" } == ["7ms"])
+        #expect(WaitSeries.steps(from: .nanoseconds(1), to: .seconds(360_000)).count <= WaitSeries.limit)
+    }
+
+    @Test func waitsOfAListAreSorted() throws {
+        #expect(try tuneReport("--waits 1s,100ms,1s", "").debounce.waits.map(\.wait) == [0.1, 1])
     }
 }

@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullTuning
 
 /// The values of all options, with their defaults.
 struct CommandOptions {

@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullTuning
 
 /// How the value of an option is written, read, and offered by a shell.
 struct OptionReading<Value>: Sendable {
@@ -110,7 +111,28 @@ extension OptionReading where Value == Argument {
 }
 
 extension OptionReading where Value == [CoreDuration] {
-    static var waits: Self { Self("RANGE|LIST", WaitSeries.parse) }
+    static var waits: Self { Self("RANGE|LIST", parse) }
+
+    /// Parses a range such as `50ms..5s`, or a list such as `100ms,300ms,1s`.
+    private static func parse(_ text: String) throws(Refusal) -> [CoreDuration] {
+        if let dots = text.firstRange(of: "..") {
+            let first = try DurationText.read(String(text[..<dots.lowerBound]))
+            let last = try DurationText.read(String(text[dots.upperBound...]))
+            guard first > .zero else {
+                throw Refusal(reason: "a range starts above zero: nothing is coalesced with a wait of zero")
+            }
+            guard first <= last else { throw Refusal(reason: "the first of the two must be the shorter one") }
+            return WaitSeries.steps(from: first, to: last)
+        }
+        var waits: Set<CoreDuration> = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            waits.insert(try DurationText.read(String(part)))
+        }
+        guard waits.count <= WaitSeries.limit else {
+            throw Refusal(reason: "at most \(WaitSeries.limit) waits can be compared at once")
+        }
+        return waits.sorted()
+    }
 }
 
 extension OptionReading where Value == StatusLimits {

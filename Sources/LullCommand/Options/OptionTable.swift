@@ -1,5 +1,6 @@
 internal import LullCore
 internal import LullDurable
+internal import LullTuning
 
 extension Option {
     /// All options, in the order of pages and completions.

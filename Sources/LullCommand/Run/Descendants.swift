@@ -1,4 +1,5 @@
 internal import CLullCommand
+internal import Foundation
 
 /// The processes below this one, including those that have left their process group and session.
 ///
@@ -32,69 +33,41 @@ enum Descendants {
     static func children() -> [pid_t] {
         #if os(Linux)
             // If `/proc` belongs to another process namespace, its ids are those of unrelated processes.
-            guard procIsOurs() else { return [] }
-            return listedChildren() ?? childrenAmongAll()
+            let ours = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")
+            return ours == "\(getpid())" ? listedChildren() ?? childrenAmongAll() : []
         #else
             []
         #endif
     }
 
     #if os(Linux)
-        private static func procIsOurs() -> Bool {
-            var name = [CChar](repeating: 0, count: 16)
-            let count = readlink("/proc/self", &name, name.count)
-            return name.prefix(max(0, count)).elementsEqual("\(getpid())".utf8.map { CChar(bitPattern: $0) })
-        }
-
         /// Reads the lists that most kernels keep for each thread; returns nil if this kernel does not.
         static func listedChildren() -> [pid_t]? {
             var children: [pid_t] = []
             for thread in numbers(in: "/proc/self/task") {
                 guard let text = contents("/proc/self/task/\(thread)/children") else { return nil }
-                children += text.split(separator: UInt8(ascii: " ")).compactMap {
-                    pid_t(String(decoding: $0, as: UTF8.self))
-                }
+                children += text.split(separator: " ").compactMap { pid_t($0) }
             }
             return children
         }
 
         /// Asks every process for its parent.
         static func childrenAmongAll() -> [pid_t] {
-            let ours = "\(getpid())"
-            return numbers(in: "/proc").filter { process in
-                guard let text = contents("/proc/\(process)/stat") else { return false }
+            numbers(in: "/proc").filter { process in
                 // The name is in parentheses and may contain anything; after it come the state and the parent.
-                guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return false }
-                let fields = text[(end + 1)...].split(separator: UInt8(ascii: " "), maxSplits: 2)
-                return fields.count > 1 && String(decoding: fields[1], as: UTF8.self) == ours
+                guard let text = contents("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
+                    return false
+                }
+                return text[end...].split(separator: " ", maxSplits: 3).dropFirst(2).first == "\(getpid())"
             }
         }
 
         private static func numbers(in path: String) -> [pid_t] {
-            guard let folder = opendir(path) else { return [] }
-            defer { closedir(folder) }
-            var numbers: [pid_t] = []
-            while let entry = readdir(folder) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                if let number = pid_t(name) { numbers.append(number) }
-            }
-            return numbers
+            ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).compactMap { pid_t($0) }
         }
 
-        private static func contents(_ path: String) -> [UInt8]? {
-            let file = lull_open(path, O_RDONLY)
-            guard file >= 0 else { return nil }
-            defer { close(file) }
-            var bytes: [UInt8] = []
-            var piece = [UInt8](repeating: 0, count: 4096)
-            while true {
-                let count = read(file, &piece, piece.count)
-                if count < 0, lull_errno() == EINTR { continue }
-                guard count > 0 else { return count == 0 ? bytes : nil }
-                bytes += piece[..<count]
-            }
+        private static func contents(_ path: String) -> String? {
+            FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
         }
     #endif
 }

@@ -11,26 +11,16 @@ enum DecimalSeconds {
     static func parse(_ number: ByteSlice) -> CoreInstant? {
         if let nanoseconds = parseShort(number) { return CoreInstant(nanoseconds: nanoseconds) }
         let isNegative = number.first == UInt8(ascii: "-")
-        var digits = Digits(number.part((isNegative ? 1 : 0)..<number.count))
-        // The power of ten of the current digit. The digits down to 10⁻⁹ make up the nanoseconds.
-        var power = digits.powerOfFirst
-        var nanoseconds: UInt64 = 0
-        while power >= -9 {
-            guard let digit = digits.next() else {
-                // Only zeros are left, and zero times any power of ten is zero.
-                if nanoseconds == 0 { break }
-                guard power + 10 <= 19, let scaled = times(nanoseconds, powerOfTen: power + 10) else { return nil }
-                nanoseconds = scaled
-                break
-            }
-            let (product, overflow) = nanoseconds.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
-            if overflow || carry { return nil }
-            nanoseconds = sum
-            power -= 1
+        let text = number.part((isNegative ? 1 : 0)..<number.count)
+        guard let decimal = DecimalNumber(text) else { return nil }
+        var exponent = 0
+        if decimal.end < text.count {
+            let digits = String(decoding: text[(decimal.end + 1)...], as: UTF8.self)
+            // Beyond these limits, no mantissa in memory can compensate it.
+            exponent = min(max(Int(digits) ?? (digits.hasPrefix("-") ? .min : .max), -1 << 40), 1 << 40)
         }
-        guard let magnitude = Int64(exactly: nanoseconds) else { return nil }
-        return CoreInstant(nanoseconds: isNegative ? -magnitude : magnitude)
+        guard let nanoseconds = decimal.scaled(byTenTo: exponent + 9) else { return nil }
+        return CoreInstant(nanoseconds: isNegative ? -nanoseconds : nanoseconds)
     }
 
     /// Appends an instant or a duration in seconds, with as many digits after the point as it needs.
@@ -71,53 +61,49 @@ enum DecimalSeconds {
     private static let powersOfTen: [Int64] = [
         1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
     ]
+}
 
-    private static func times(_ number: UInt64, powerOfTen: Int) -> UInt64? {
-        var product = number
-        for _ in 0..<powerOfTen {
-            let (next, overflow) = product.multipliedReportingOverflow(by: 10)
-            if overflow { return nil }
-            product = next
+/// A decimal number without a sign: its first digits, which are all that matter of an instant or a duration, and a power of ten.
+struct DecimalNumber {
+    private(set) var digits: UInt128 = 0
+    private var power = 0
+    /// Where it ends in the text.
+    private(set) var end = 0
+
+    /// Reads the number at the start of a text; returns nil if there is none, or none after its point.
+    init?(_ text: ByteSlice) {
+        var start = 0
+        var isFraction = false
+        while end < text.count {
+            let digit = text[end] &- UInt8(ascii: "0")
+            if digit < 10 {
+                let isKept = digits < 1_000_000_000_000_000_000_000_000
+                if isKept { digits = digits * 10 + UInt128(digit) }
+                if isKept == isFraction { power += isFraction ? -1 : 1 }
+            } else if text[end] == UInt8(ascii: "."), !isFraction, end > 0 {
+                isFraction = true
+                start = end + 1
+            } else {
+                break
+            }
+            end += 1
         }
-        return product
+        if end == start { return nil }
     }
 
-    /// The digits of an unsigned JSON number, without its point, exponent and leading zeros.
-    private struct Digits {
-        let text: ByteSlice
-        var position = 0
-        /// The end of the mantissa.
-        var end: Int
-        /// The power of ten of the first digit that ``next()`` returns.
-        var powerOfFirst = 0
-
-        init(_ text: ByteSlice) {
-            self.text = text
-            end = text.firstIndex { $0 | 0x20 == UInt8(ascii: "e") } ?? text.count
-            let point = text.prefix(end).firstIndex(of: UInt8(ascii: ".")) ?? end
-            powerOfFirst = point - 1 + Self.exponent(text.part(min(end + 1, text.count)..<text.count))
-            while position < end, text[position] == UInt8(ascii: "0") || text[position] == UInt8(ascii: ".") {
-                if text[position] != UInt8(ascii: ".") { powerOfFirst -= 1 }
-                position += 1
-            }
-            // Zero has no digits, whatever its exponent.
-            if position == end { powerOfFirst = -10 }
+    /// Returns the number times a unit of at most an hour in nanoseconds, and a power of ten, cut to a whole number; nil if that is
+    /// out of range.
+    func scaled(by unit: UInt128 = 1, byTenTo exponent: Int = 0) -> Int64? {
+        var (value, power) = (digits * unit, power + exponent)
+        while power > 0, value > 0 {
+            if value > UInt128(Int64.max) { return nil }
+            value *= 10
+            power -= 1
         }
-
-        mutating func next() -> UInt8? {
-            if position < end, text[position] == UInt8(ascii: ".") { position += 1 }
-            guard position < end else { return nil }
-            position += 1
-            return text[position - 1] - UInt8(ascii: "0")
+        while power < 0, value > 0 {
+            value /= 10
+            power += 1
         }
-
-        /// Returns the exponent, limited to a value that no mantissa in memory can compensate.
-        private static func exponent(_ text: ByteSlice) -> Int {
-            var exponent = 0
-            for byte in text where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") {
-                exponent = min(exponent * 10 + Int(byte - UInt8(ascii: "0")), 1 << 40)
-            }
-            return text.first == UInt8(ascii: "-") ? -exponent : exponent
-        }
+        return Int64(exactly: value)
     }
 }

@@ -15,32 +15,11 @@ enum DurationText {
     /// Fractions of a nanosecond are cut off; what exceeds the range is ``CoreDuration/infinite``.
     static func parse(_ text: ByteSlice) throws(Fault) -> CoreDuration {
         let isNegative = text.first == UInt8(ascii: "-")
-        let number = text.part((isNegative ? 1 : 0)..<text.count)
-        var position = 0
-        // From 10¹⁹ on, a number exceeds the range in any unit.
-        var whole: UInt128 = 0
-        while let digit = digit(number, position) {
-            whole = min(whole * 10 + UInt128(digit), 10_000_000_000_000_000_000)
-            position += 1
-        }
-        guard position > 0 else { throw .nonsense }
-        var fraction: UInt128 = 0
-        var scale: UInt128 = 1
-        if position < number.count, number[position] == UInt8(ascii: ".") {
-            let point = position
-            position += 1
-            while let digit = digit(number, position) {
-                if position - point <= 18 {
-                    fraction = fraction * 10 + UInt128(digit)
-                    scale *= 10
-                }
-                position += 1
-            }
-            guard position > point + 1 else { throw .nonsense }
-        }
+        let text = text.part((isNegative ? 1 : 0)..<text.count)
+        guard let number = DecimalNumber(text) else { throw .nonsense }
         let unit: UInt128
-        switch unitText(number, position) {
-        case "": if whole == 0, fraction == 0 { unit = 0 } else { throw isNegative ? .negative : .noUnit }
+        switch String(decoding: text[number.end...], as: UTF8.self) {
+        case "": if number.digits == 0 { unit = 0 } else { throw isNegative ? .negative : .noUnit }
         case "ns": unit = 1
         case "us", "µs", "μs": unit = 1000
         case "ms": unit = 1_000_000
@@ -49,9 +28,8 @@ enum DurationText {
         case "h": unit = 3_600_000_000_000
         default: throw .nonsense
         }
-        let nanoseconds = whole * unit + fraction * unit / scale
-        guard !isNegative || (whole == 0 && fraction == 0) else { throw .negative }
-        return Int64(exactly: nanoseconds).map { CoreDuration(nanoseconds: $0) } ?? .infinite
+        if isNegative, number.digits > 0 { throw .negative }
+        return number.scaled(by: unit).map { CoreDuration(nanoseconds: $0) } ?? .infinite
     }
 
     /// Parses a string.
@@ -68,17 +46,6 @@ enum DurationText {
         do throws(Fault) { return try parse(text) } catch {
             throw Refusal(reason: "\"\(text)\" \(error.explanation(of: text))")
         }
-    }
-
-    private static func digit(_ text: ByteSlice, _ position: Int) -> UInt8? {
-        guard position < text.count, text[position] >= UInt8(ascii: "0"), text[position] <= UInt8(ascii: "9") else {
-            return nil
-        }
-        return text[position] - UInt8(ascii: "0")
-    }
-
-    private static func unitText(_ text: ByteSlice, _ position: Int) -> String {
-        String(decoding: text.part(position..<text.count), as: UTF8.self)
     }
 }
 

@@ -14,10 +14,10 @@ enum Timestamp {
             let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
             let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
             let second = reader.number(2), let nanosecond = reader.fraction(), let offset = reader.offset(),
-            reader.position == text.count, (1...12).contains(month), (1...days(in: month, of: year)).contains(day),
-            hour <= 23, minute <= 59, second <= 60
+            reader.position == text.count, (1...12).contains(month), day >= 1, hour <= 23, minute <= 59, second <= 60
         else { throw .noTime }
         let days = daysSince1970(year, month, day)
+        guard days < daysSince1970(year, month + 1, 1) else { throw .noTime }
         let seconds = Int128(days * 86400 + hour * 3600 + minute * 60 + second - offset)
         guard let nanoseconds = Int64(exactly: seconds * 1_000_000_000 + Int128(nanosecond)) else { throw .outOfRange }
         return CoreInstant(nanoseconds: nanoseconds)
@@ -30,15 +30,7 @@ enum Timestamp {
         case outOfRange
     }
 
-    private static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Counts years from March on, so that a leap day is the last day of its year.
+    /// Counts years from March on, so that a leap day is the last day of its year. Month 13 is the January of the next year.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let marchYear = (month > 2 ? year : year - 1) + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -1,5 +1,6 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullTuning
 
 /// A key that would need a wait of its own.
 struct OutlierKey {

@@ -1,5 +1,6 @@
 internal import LullCharts
 internal import LullCore
+internal import LullTuning
 
 // The report as pictures: what each wait costs and saves, and what some of them do to a burst.
 

@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullTuning
 
 /// The report of `lull tune`: a table for each kind of policy, and the suggested waits.
 struct TuneReport {
@@ -77,5 +78,176 @@ extension OutlierKey {
             "key": .json(name), "submits": .number(submits), "wait": .seconds(wait.nanoseconds),
             "saved": .share(saved), "savedWithCommon": .share(savedWithCommon),
         ]
+    }
+}
+
+// MARK: - For reading: the answer first, then what each wait costs and saves.
+
+extension TuneReport {
+    func appendText(style: Terminal.Style, to text: inout [UInt8]) {
+        guard submits > 0 else {
+            return append("\(counts): nothing was submitted, so there is nothing to compare.", to: &text)
+        }
+        let all = tables.map { Array($0.range) }
+        let detail = Detail.levels.first { Table.fits(cells($0, all), marks: 1) } ?? Detail.levels[4]
+        let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
+        appendAnswer(style, to: &text)
+        let name = detail.percentages.count == 1 ? "percentile" : "percentiles"
+        append("\(counts) in \(DurationText.rounded(span)). Delays are the \(name) \(delays).", to: &text)
+        text.append("\n")
+        let shown = tables.map { thinned($0) }
+        let rows = cells(detail, shown)
+        let chosen = Set(rows.indices.filter { rows[$0].dropFirst().first?.contains("<") == true })
+        Table.append(rows, marks: 1, style: style, chosen: chosen, to: &text)
+        text.append("\n")
+        appendLegend(detail, isWhole: shown == all, to: &text)
+        if let outlierKeys, insufficiency == nil { append(outlierKeys, to: &text) }
+    }
+
+    /// Appends a sentence, wrapped to the terminal.
+    private func append(_ sentence: String, to text: inout [UInt8]) {
+        for line in Terminal.wrap(sentence, to: Terminal.width) { text.append(string: line + "\n") }
+    }
+
+    // MARK: - The answer
+
+    /// The tables with a suggestion, the better one first: one that meets the target, if there is one, and a debounce.
+    var answers: [PolicyTable] {
+        let answers = tables.filter { $0.suggestion != nil }
+        return answers.filter { $0.suggestion?.reason != .nearest }
+            + answers.filter { $0.suggestion?.reason == .nearest }
+    }
+
+    private func appendAnswer(_ style: Terminal.Style, to text: inout [UInt8]) {
+        if let insufficiency {
+            append("No suggestion: \(insufficiency.explanation).", to: &text)
+        } else if !outcomes.contains(where: \.isWorthwhile) {
+            let best = Percent.shown(outcomes.map(\.saved).max() ?? 0)
+            append("Nothing can be saved: of these waits none saves more than \(best) of the submits.", to: &text)
+        } else if answers.first?.suggestion.map({ $0.reason == .nearest }) ?? true {
+            append("The target is missed: no wait of the table meets it and saves 1 % or more.", to: &text)
+        }
+        for (number, table) in answers.enumerated() {
+            guard let suggestion = table.suggestion else { continue }
+            let outcome = outcomes[suggestion.index]
+            let saved = "saves \(Percent.shown(outcome.saved)), nine of ten within \(rounded(outcome.delay))"
+            if number > 0 {
+                let missed = suggestion.reason == .nearest && answers[0].suggestion?.reason != .nearest
+                append("Or \(option(table, outcome)): \(saved)\(missed ? ", which misses the target" : "").", to: &text)
+                continue
+            }
+            let longest = outcome.starvation.map { ", at worst \(DurationText.rounded($0))" } ?? ""
+            let answer = "\(option(table, outcome)): \(saved)\(longest)."
+            for line in Terminal.wrap(answer, to: Terminal.width) { text.append(string: style.bold(line) + "\n") }
+            append("Why: \(reason(suggestion, table)).", to: &text)
+        }
+        text.append("\n")
+    }
+
+    private func rounded(_ delay: CoreDuration) -> String { DurationText.rounded(delay.nanoseconds) }
+
+    /// The options that give the policy of an outcome.
+    private func option(_ table: PolicyTable, _ outcome: Outcome) -> String {
+        let spacing = outcome.policy.spacing
+        return "\(table.option) \(DurationText.exact(outcome.policy.wait))"
+            + (spacing > .zero ? " --spacing \(DurationText.option(spacing))" : "")
+    }
+
+    /// Why a wait is suggested, in one line.
+    private func reason(_ suggestion: Suggestion, _ table: PolicyTable) -> String {
+        switch suggestion.reason {
+        case .target: "it meets the target"
+        case .nearest: "it comes nearest to the target"
+        case _ where table.range.count == 1: "it is the only wait of the table"
+        case _ where outcomes.isFlat(table.range): "the other waits of the table save the same"
+        case .knee: "up to here, more waiting saves much; beyond, little (the knee)"
+        case .most: "saving grows with the delay all along, and it saves most"
+        }
+    }
+
+    // MARK: - The table
+
+    /// How much of the table is shown: a narrow terminal gets fewer percentiles, then fewer columns.
+    private struct Detail {
+        let percentages: [Int]
+        var hasDelayFromFirst = true
+        var hasAll = true
+
+        static let levels = [
+            Detail(percentages: [50, 90, 99]), Detail(percentages: [50, 90]), Detail(percentages: [90]),
+            Detail(percentages: [90], hasDelayFromFirst: false),
+            Detail(percentages: [90], hasDelayFromFirst: false, hasAll: false),
+        ]
+    }
+
+    /// Returns the outcomes of a table that are shown: all of them, or as many as leave the answer in sight on a terminal.
+    private func thinned(_ table: PolicyTable) -> [Int] {
+        let kinds = tables.count { !$0.range.isEmpty }
+        // The answer, the names of the columns, the legend and the prompt take the other lines.
+        let most = Terminal.lines.map { max(4, ($0 - 13) / max(1, kinds)) } ?? .max
+        guard table.range.count > most else { return Array(table.range) }
+        let step = (table.range.count + most - 1) / most
+        let chosen = table.suggestion?.index ?? table.range.lowerBound
+        // The suggestion is among them.
+        return table.range.filter { ($0 - chosen) % step == 0 }
+    }
+
+    /// Returns the names of the columns, and the cells of some outcomes of each kind, the second kind below its name.
+    private func cells(_ detail: Detail, _ shown: [[Int]]) -> [[String]] {
+        let kinds = zip(tables, shown).filter { !$1.isEmpty }
+        let columns = [
+            "", "executions", "saved", "after last", detail.hasDelayFromFirst ? "after first" : nil,
+            detail.hasAll ? "premature" : nil, detail.hasAll ? "longest" : nil,
+        ].compactMap { $0 }
+        return kinds.enumerated().flatMap { number, kind in
+            [[kind.0.name] + (number == 0 ? columns : [])] + kind.1.map { cells(detail, $0, of: kind.0) }
+        }
+    }
+
+    private func cells(_ detail: Detail, _ index: Int, of table: PolicyTable) -> [String] {
+        let outcome = outcomes[index]
+        let isChosen = table.suggestion?.index == index
+        func text(_ delays: [Int64]?) -> String {
+            guard let delays else { return "-" }
+            let texts = zip(Outcome.percentages, delays).filter { detail.percentages.contains($0.0) }
+                .map { DurationText.rounded($0.1) }
+            // One number where all are the same.
+            return Set(texts).count == 1 ? texts[0] : texts.joined(separator: "/")
+        }
+        return [
+            DurationText.exact(outcome.policy.wait), "\(outcome.isEfficient ? "*" : " ")\(isChosen ? "<" : " ")",
+            "\(outcome.executions)", Percent.shown(outcome.saved), text(outcome.delayFromLast),
+            detail.hasDelayFromFirst ? text(outcome.delayFromFirst) : nil,
+            detail.hasAll ? "\(outcome.premature)" : nil,
+            detail.hasAll ? outcome.starvation.map { DurationText.rounded($0) } ?? "-" : nil,
+        ].compactMap { $0 }
+    }
+
+    /// - Parameter isWhole: False if waits are left out to keep the answer in sight.
+    private func appendLegend(_ detail: Detail, isWhole: Bool, to text: inout [UInt8]) {
+        let chosen = answers.isEmpty ? "" : "; < suggested"
+        append("* efficient: none of its kind saves as much with less delay\(chosen)", to: &text)
+        let (others, first) = detail.hasDelayFromFirst ? (", after first", " (first)") : ("", "")
+        append("after last\(others): from the last\(first) submit behind an execution to it", to: &text)
+        guard isWhole else {
+            return append("Only some of the waits, as the terminal is short; all: lull tune … | cat", to: &text)
+        }
+        guard detail.hasAll else { return }
+        let spacing = hasSpacing ? " or the spacing" : ""
+        append("premature: the burst went on within the same wait\(spacing), so the value did not last", to: &text)
+        append("longest: the longest time that submits went on without an execution", to: &text)
+    }
+
+    private func append(_ outliers: [OutlierKey], to text: inout [UInt8]) {
+        text.append("\n")
+        guard !outliers.isEmpty else { return append("No key needs a wait of its own.", to: &text) }
+        append("Keys that would need a wait of their own, the busiest first:", to: &text)
+        for key in outliers {
+            let rest =
+                ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
+                + "the common one \(Percent.shown(key.savedWithCommon))"
+            let line = "  \(Terminal.shown(key.name, upTo: max(12, Terminal.width - rest.count - 2)))\(rest)"
+            append(line, to: &text)
+        }
     }
 }

@@ -1,25 +1,25 @@
-internal import LullCore
+package import LullCore
 
 /// A policy under trial, with its counts so far.
-struct Candidate {
-    let policy: Policy
+package struct Candidate {
+    package let policy: Policy
     /// The number of executions.
-    private(set) var executions = 0
+    package private(set) var executions = 0
     /// Executions after which the next submit came within the wait or the spacing: their values did not last.
-    var premature = 0
+    package var premature = 0
     /// The delay of an execution after the last submit behind it.
-    private(set) var delayFromLast = Distribution(limit: 1 << 12, bucketBits: 8)
+    package private(set) var delayFromLast = Distribution(limit: 1 << 12, bucketBits: 8)
     /// The delay of an execution after the first submit behind it.
-    private(set) var delayFromFirst = Distribution(limit: 1 << 12, bucketBits: 8)
+    package private(set) var delayFromFirst = Distribution(limit: 1 << 12, bucketBits: 8)
 
-    init(_ policy: Policy) {
+    package init(_ policy: Policy) {
         self.policy = policy
     }
 
     /// Counts an execution.
     ///
     /// - Parameter last: The instant of the last submit behind it.
-    mutating func add(at instant: CoreInstant, first: CoreInstant, last: CoreInstant) {
+    package mutating func add(at instant: CoreInstant, first: CoreInstant, last: CoreInstant) {
         executions += 1
         delayFromLast.add(last.duration(to: instant).nanoseconds)
         delayFromFirst.add(first.duration(to: instant).nanoseconds)
@@ -27,23 +27,23 @@ struct Candidate {
 }
 
 /// The result of a candidate.
-struct Outcome {
-    let policy: Policy
-    let executions: Int
+package struct Outcome {
+    package let policy: Policy
+    package let executions: Int
     /// The share of submits that needed no execution of their own, from 0 to 1.
-    let saved: Double
-    let premature: Int
+    package let saved: Double
+    package let premature: Int
     /// p50, p90 and p99 in nanoseconds. Like the other delays, nil if nothing was executed.
-    let delayFromLast: [Int64]?
-    let delayFromFirst: [Int64]?
+    package let delayFromLast: [Int64]?
+    package let delayFromFirst: [Int64]?
     /// The longest time from a first submit to its execution.
-    let starvation: Int64?
+    package let starvation: Int64?
     /// Whether no other candidate of its kind saves as much with as little delay.
-    var isEfficient = false
+    package var isEfficient = false
 
-    static let percentages = [50, 90, 99]
+    package static let percentages = [50, 90, 99]
 
-    init(_ candidate: Candidate, submits: Int) {
+    package init(_ candidate: Candidate, submits: Int) {
         policy = candidate.policy
         executions = candidate.executions
         saved = submits == 0 ? 0 : Double(submits - candidate.executions) / Double(submits)
@@ -57,7 +57,7 @@ struct Outcome {
     /// wait. With a spacing it is taken from all keys.
     ///
     /// - Parameter common: The result for all keys.
-    init(_ common: Outcome, _ executions: Int, of submits: Int) {
+    package init(_ common: Outcome, _ executions: Int, of submits: Int) {
         policy = common.policy
         self.executions = executions
         saved = submits == 0 ? 0 : Double(submits - executions) / Double(submits)
@@ -69,8 +69,8 @@ struct Outcome {
     }
 
     /// Whether it saves enough to be worth a wait.
-    var isWorthwhile: Bool { saved >= 0.01 }
+    package var isWorthwhile: Bool { saved >= 0.01 }
 
     /// The delay for targets and the knee: the 90th percentile, from the last submit behind an execution.
-    var delay: CoreDuration { .nanoseconds(delayFromLast?[1] ?? 0) }
+    package var delay: CoreDuration { .nanoseconds(delayFromLast?[1] ?? 0) }
 }

@@ -1,15 +1,15 @@
-internal import LullCore
+package import LullCore
 
 /// The series of waits to compare, from the shortest to the longest.
-enum WaitSeries {
+package enum WaitSeries {
     /// The greatest number of waits: more are not worth reading.
-    static let limit = 40
+    package static let limit = 40
 
     /// The default: the delays that people notice, and some above.
-    static let standard = steps(from: .milliseconds(50), to: .seconds(5))
+    package static let standard = steps(from: .milliseconds(50), to: .seconds(5))
 
     /// Returns round waits between two, both included: ten for each decade, or fewer if those were too many.
-    static func steps(from first: CoreDuration, to last: CoreDuration) -> [CoreDuration] {
+    package static func steps(from first: CoreDuration, to last: CoreDuration) -> [CoreDuration] {
         for series in [[10, 12, 15, 20, 25, 30, 40, 50, 60, 80], [10, 15, 20, 30, 50, 70], [10, 20, 50], [10]] {
             var steps = [first]
             var decade: Int64 = 1

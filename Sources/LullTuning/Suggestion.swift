@@ -1,15 +1,17 @@
-internal import LullCore
+package import LullCore
 
 /// The targets of a search for a wait.
-struct Targets {
+package struct Targets {
     /// The least share of submits that need no execution, from 0 to 1.
-    var saving: Double?
+    package var saving: Double?
     /// The greatest delay of nine of ten executions after the last submit behind them.
-    var delay: CoreDuration?
+    package var delay: CoreDuration?
 
-    var areGiven: Bool { saving != nil || delay != nil }
+    package init() {}
 
-    func areMet(by outcome: Outcome) -> Bool {
+    package var areGiven: Bool { saving != nil || delay != nil }
+
+    package func areMet(by outcome: Outcome) -> Bool {
         outcome.saved >= saving ?? 0 && outcome.delay <= delay ?? .infinite
     }
 
@@ -25,9 +27,9 @@ struct Targets {
 }
 
 /// The suggested wait of one kind of policy, and the reason.
-struct Suggestion {
+package struct Suggestion {
     /// Why a wait is suggested.
-    enum Reason {
+    package enum Reason {
         /// Beyond it, more waiting saves little.
         case knee
         /// It saves most, and there is no knee.
@@ -39,13 +41,13 @@ struct Suggestion {
     }
 
     /// The index of its outcome.
-    let index: Int
-    let reason: Reason
+    package let index: Int
+    package let reason: Reason
 
     /// Chooses among the outcomes of one kind, in order of their waits; returns nil if there are none.
     ///
     /// - Parameter indices: The indices of that kind among all outcomes.
-    static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
+    package static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
         guard let first = indices.first else { return nil }
         guard targets.areGiven else {
             // If all waits save the same there is no knee: choose the shortest.
@@ -92,7 +94,7 @@ struct Suggestion {
 
 extension [Outcome] {
     /// Marks the efficient outcomes: no other of the range saves as much with less delay, or more with as much.
-    mutating func markEfficient(_ indices: Range<Int>) {
+    package mutating func markEfficient(_ indices: Range<Int>) {
         for index in indices {
             let one = self[index]
             self[index].isEfficient = !indices.contains { other in
@@ -104,7 +106,7 @@ extension [Outcome] {
     }
 
     /// Returns whether all waits of a range save the same, as displayed.
-    func isFlat(_ indices: Range<Int>) -> Bool {
+    package func isFlat(_ indices: Range<Int>) -> Bool {
         let savings = self[indices].map { $0.saved }
         return (savings.max() ?? 0) - (savings.min() ?? 0) < 0.001
     }

@@ -4,18 +4,18 @@
 /// The memory is bounded, however long the trace. Beyond the limit it is a histogram: 8192 buckets of equal width between a power
 /// of two and the next. A bucket remembers the largest duration in it and answers with that, so durations that repeat, as delays
 /// after a debounce do, still come out exact.
-struct Distribution {
+package struct Distribution {
     private struct Bucket {
         var count = 0
         var largest: Int64 = 0
     }
 
     /// The number of durations that are stored exactly.
-    let limit: Int
+    package let limit: Int
     private let bucketBits: Int
 
-    private(set) var count = 0
-    private(set) var largest: Int64 = 0
+    package private(set) var count = 0
+    package private(set) var largest: Int64 = 0
     private var exact: [Int64] = []
     /// Indexed by the power of two; empty where there is no duration.
     private var buckets: [[Bucket]] = []
@@ -23,13 +23,13 @@ struct Distribution {
     /// - Parameters:
     ///   - limit: The number of durations that are stored exactly.
     ///   - bucketBits: The number of buckets between a power of two and the next is two to the power of this.
-    init(limit: Int = 1 << 18, bucketBits: Int = 13) {
+    package init(limit: Int = 1 << 18, bucketBits: Int = 13) {
         self.limit = limit
         self.bucketBits = bucketBits
     }
 
     /// Adds a duration, zero or more.
-    mutating func add(_ duration: Int64) {
+    package mutating func add(_ duration: Int64) {
         count += 1
         largest = max(largest, duration)
         if buckets.isEmpty {
@@ -57,7 +57,7 @@ struct Distribution {
     }
 
     /// Returns the given percentiles by nearest rank; nil if there are no durations.
-    func percentiles(_ percentages: [Int]) -> [Int64]? {
+    package func percentiles(_ percentages: [Int]) -> [Int64]? {
         guard count > 0 else { return nil }
         let ranks = percentages.map { max(1, ($0 * count + 99) / 100) }
         guard !buckets.isEmpty else {

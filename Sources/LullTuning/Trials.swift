@@ -1,14 +1,14 @@
-internal import LullCore
+package import LullCore
 
 /// All candidates on one trace, in one pass: each key has one gate for each candidate.
 ///
 /// These gates make the decisions everywhere else in Lull too. What an engine adds (values, timers, executions that take time) does
 /// not change what falls due when, and would cost its price once for each candidate.
-struct Trials {
-    private(set) var candidates: [Candidate]
-    private(set) var submits = 0
+package struct Trials {
+    package private(set) var candidates: [Candidate]
+    package private(set) var submits = 0
     /// The counts of each key under each candidate; nil unless asked for.
-    private(set) var keyTallies: [KeyTally]?
+    package private(set) var keyTallies: [KeyTally]?
 
     /// The cells of a key are contiguous: a submit visits all of them.
     private var cells: [Cell] = []
@@ -16,25 +16,25 @@ struct Trials {
     private var latest: [CoreInstant] = []
 
     /// The counts of a single key.
-    struct KeyTally {
-        var submits: UInt32 = 0
+    package struct KeyTally {
+        package var submits: UInt32 = 0
         /// Indexed by candidate.
-        var executions: [UInt32]
+        package var executions: [UInt32]
     }
 
     /// - Parameter talliesKeys: Whether to count the executions of each key too.
-    init(_ policies: [Policy], talliesKeys: Bool) {
+    package init(_ policies: [Policy], talliesKeys: Bool) {
         candidates = policies.map { Candidate($0) }
         keyTallies = talliesKeys ? [] : nil
     }
 
     /// The number of keys.
-    var keyCount: Int { latest.count }
+    package var keyCount: Int { latest.count }
 
     // MARK: - Calls, none at an earlier instant than the one before
 
     /// Handles a submit. Keys are numbered 0, 1, 2 … in order of appearance.
-    mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
+    package mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
         if key == latest.count { addKey() }
         submits += 1
         keyTallies?[key].submits += 1
@@ -43,26 +43,26 @@ struct Trials {
     }
 
     /// Handles a flush of a key, or of all keys.
-    mutating func flush(_ key: Int?, at now: CoreInstant) {
+    package mutating func flush(_ key: Int?, at now: CoreInstant) {
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
             visit(key) { cell, candidate, last in cell.flush(at: now, last: last, &candidate) }
         }
     }
 
     /// Handles a cancel of a key, or of all keys.
-    mutating func cancel(_ key: Int?, at now: CoreInstant) {
+    package mutating func cancel(_ key: Int?, at now: CoreInstant) {
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
             visit(key) { cell, candidate, last in cell.cancel(at: now, last: last, &candidate) }
         }
     }
 
     /// Handles a touch of a key.
-    mutating func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
+    package mutating func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
         visit(key) { cell, candidate, last in cell.touch(at: now, wait: wait, last: last, &candidate) }
     }
 
     /// Executes everything that is pending, when it is due.
-    mutating func finish() {
+    package mutating func finish() {
         for key in latest.indices {
             visit(key) { cell, candidate, last in cell.settle(at: .farFuture, last: last, &candidate) }
         }

@@ -78,7 +78,6 @@ enum Tool {
             var session = try DurableSession(options, subcommand, handler)
             return session.run()
         }
-        try options.checkVolatile(subcommand)
         let setup = try options.setup(for: subcommand)
         var session = try Session(options, setup, makeHandler())
         return session.run()

@@ -85,9 +85,6 @@ extension DurableStatus {
 /// `lull status`: counts the work in a store.
 enum StatusCommand {
     static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
-        if options.watches, options.format == .openmetrics {
-            throw .usage("--watch shows a table, or objects with --json; not --format openmetrics", .status)
-        }
         let store = try options.openStore(for: .status, isReadOnly: true)
         if options.watches {
             return try Watch.run { text throws(Failure) in

@@ -10,11 +10,6 @@ struct CommandOptions {
         case wait
         /// They stay in the store.
         case keep
-
-        /// Returns the values that a subcommand takes.
-        static func known(to subcommand: Subcommand) -> [AtEnd] {
-            subcommand == .simulate ? [.flush, .drop, .wait] : [.flush, .drop, .wait, .keep]
-        }
     }
 
     /// The output formats.
@@ -24,18 +19,6 @@ struct CommandOptions {
         case summary
         case json
         case openmetrics
-
-        /// Returns the formats of a subcommand, the default first.
-        static func known(to subcommand: Subcommand) -> [Format] {
-            switch subcommand {
-            case .filter, .run: [.lines, .jsonl]
-            case .simulate: [.summary, .jsonl, .json]
-            case .tune: [.summary, .json]
-            // Its other formats are the table and --json.
-            case .status: [.openmetrics]
-            case .submit, .work, .list, .touch, .flush, .cancel, .dead, .workers, .forget, .compact, .schema, .adopt: []
-            }
-        }
     }
 
     var asksForHelp = false
@@ -124,27 +107,15 @@ struct CommandOptions {
 
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
-        if policy.combination == .collect, policy.whileRunning == .cancelRunning {
-            throw .usage(
-                "--while-running cancel would lose values of --combine collect: use --while-running restart, "
-                    + "or --combine latest", subcommand)
-        }
-        if subcommand == .simulate, runTime == nil,
-            let option = policy.whileRunning != nil ? "while-running" : jobs.map({ _ in "jobs" })
-        {
-            throw .usage("--\(option) needs --run-time", subcommand)
-        }
         let runs = subcommand == .run
         // Executions that take no time never overlap, but the parts of a batch come one after the other.
         let usual: WhileRunning = runs || runTime != nil || policy.maxBatch != nil ? .queue : .concurrent
+        let policy = try policy.policy(for: subcommand)
         do {
             return try Setup(
-                policy.policy(for: subcommand), combination: policy.combination ?? .latest,
-                whileRunning: policy.runningRule(for: subcommand) ?? usual,
-                maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs,
-                capacity: maxKeys, maxBatch: policy.maxBatch)
-        } catch let failure as Failure {
-            throw failure
+                policy, combination: self.policy.combination ?? .latest, whileRunning: self.policy.runningRule ?? usual,
+                maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs, capacity: maxKeys,
+                maxBatch: self.policy.maxBatch)
         } catch {
             throw .usage("\(error)", subcommand)
         }

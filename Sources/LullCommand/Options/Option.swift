@@ -38,12 +38,16 @@ struct Option: Sendable {
         case own
     }
 
-    /// What an option says about others.
-    enum Rule {
-        /// It has no meaning without one of these.
-        case needs([String])
-        case excludes(String)
-        case hasNoMeaningWith(String)
+    /// What an option says about others, each by its name, or by its name and a value: "store", "while-running restart".
+    struct Rule: Sendable {
+        let others: [String]
+        /// Whether one of them has to be given, or none may be.
+        var isNeed = false
+        /// The value of the option itself to which the rule applies; nil for any.
+        var value: String?
+        var subcommands = Subcommand.allCases
+        /// Returns what to say to those who break it.
+        let message: @Sendable (_ option: String) -> String
     }
 
     enum Completion: Equatable {
@@ -122,25 +126,49 @@ extension Option {
 
     /// Throws if an option of some lacks one that it needs, or does not go with another one.
     ///
-    /// - Parameter given: Their names.
-    static func check(_ given: Set<String>, _ subcommand: Subcommand) throws(Failure) {
-        for option in all where given.contains("\(option.name)") {
-            for rule in option.rules {
-                switch rule {
-                case .needs(let others):
-                    // A command that always needs a store says so itself.
-                    if others == ["store"], !subcommand.canDoWithoutStore { continue }
-                    guard given.isDisjoint(with: others) else { continue }
-                    let names = others.map { "--\($0)" }.joined(separator: " or ")
-                    throw .usage("\(option.spelled) needs \(names)", subcommand)
-                case .excludes(let other):
-                    guard given.contains(other) else { continue }
-                    throw .usage("--\(other) and \(option.spelled) exclude each other", subcommand)
-                case .hasNoMeaningWith(let other):
-                    guard given.contains(other) else { continue }
-                    throw .usage("\(option.spelled) has no meaning with --\(other)", subcommand)
+    /// - Parameter given: Their names and values.
+    static func check(_ given: [String: String], _ subcommand: Subcommand) throws(Failure) {
+        for option in all {
+            guard let value = given["\(option.name)"] else { continue }
+            for rule in option.rules where rule.subcommands.contains(subcommand) && value == rule.value ?? value {
+                // A command that always needs a store says so itself.
+                if rule.others == ["store"], !subcommand.canDoWithoutStore { continue }
+                let isGiven = rule.others.contains { other in
+                    let words = other.split(separator: " ").map(String.init)
+                    return given[words[0]].map { words.count == 1 || $0 == words[1] } ?? false
                 }
+                if isGiven == rule.isNeed { continue }
+                throw .usage(rule.message(option.spelled + (rule.value.map { " \($0)" } ?? "")), subcommand)
             }
         }
+    }
+}
+
+extension Option.Rule {
+    /// The option, or one value of it, has no meaning without one of some others.
+    static func needs(
+        _ others: String..., for value: String? = nil, in subcommands: [Subcommand] = Subcommand.allCases
+    ) -> Self {
+        let names = others.map { "--\($0)" }.joined(separator: " or ")
+        return Self(others: others, isNeed: true, value: value, subcommands: subcommands) { "\($0) needs \(names)" }
+    }
+
+    /// The option needs one of some values of another.
+    static func needs(_ other: String, with values: [String]) -> Self {
+        let names = values.joined(separator: " or ")
+        return Self(others: values.map { "\(other) \($0)" }, isNeed: true) { "\($0) needs --\(other) \(names)" }
+    }
+
+    static func excludes(_ other: String) -> Self {
+        Self(others: [other]) { "--\(other) and \($0) exclude each other" }
+    }
+
+    static func hasNoMeaningWith(_ other: String) -> Self {
+        Self(others: [other]) { "\($0) has no meaning with --\(other)" }
+    }
+
+    /// The option, or one value of it, does not go with another, for a reason of its own.
+    static func refuses(_ other: String, for value: String? = nil, _ message: String) -> Self {
+        Self(others: [other], value: value) { "\($0) \(message)" }
     }
 }

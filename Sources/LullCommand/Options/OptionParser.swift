@@ -38,7 +38,7 @@ struct Invocation {
         var vector: [Argument?] = arguments + [nil]
         // "+" stops at COMMAND, whose arguments are its own. ":" suppresses getopt_long's messages.
         let short = subcommand.operands == .command ? "+:h" : ":h"
-        var given: Set<String> = []
+        var given: [String: String] = [:]
         lull_begin_options()
         while !options.asksForHelp {
             let code = getopt_long(Int32(arguments.count), &vector, short, table, nil)
@@ -47,9 +47,9 @@ struct Invocation {
                 options.asksForHelp = true
             } else if let option = Self.known(code) {
                 let name = "\(option.name)"
-                given.insert(name)
-                try option.apply(
-                    &options, OptionText(name: name, argument: lull_option_value(), subcommand: subcommand))
+                let text = OptionText(name: name, argument: lull_option_value(), subcommand: subcommand)
+                given[name] = text.text
+                try option.apply(&options, text)
             } else {
                 throw refusal(code, vector)
             }

@@ -224,8 +224,9 @@ extension OptionReading where Value == Edges {
 }
 
 extension OptionReading where Value == CommandOptions.Format {
-    static var format: Self {
-        let usual = choice("FORMAT") { Value.known(to: $0).map { ($0.rawValue, $0) } }
+    /// One of the formats of a subcommand.
+    static func format(_ formats: [Subcommand: [Value]]) -> Self {
+        let usual = choice("FORMAT") { formats[$0, default: []].map { ($0.rawValue, $0) } }
         return Self(name: usual.name, completion: usual.completion) { given throws(Failure) in
             if given.text.hasPrefix("json"), Option.has(given.subcommand, "json") {
                 throw given.refusal(" must be openmetrics, not \"\(given.text)\"; for objects use --json")

@@ -59,12 +59,16 @@ extension Option {
                     + "the new one, concurrent starts another one, and skip drops the value",
                 .submit: storedWhileRunning, .work: storedWhileRunning,
             ],
+            .refuses(
+                "combine collect", for: "cancel",
+                "would lose values of --combine collect: use --while-running restart, or --combine latest"),
+            .needs("run-time", in: [.simulate]),
             stored: { $0.whileRunning == .queue ? .queue : .restart }, default: { _ in .queue }),
         Option(
             "interrupt", of: Subcommand.withRuns,
             .choice("WHEN", [("due", Interrupting.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
             "with --while-running cancel or restart: when the new value is due (default), or at its submit",
-            but: [.submit: storedInterrupt, .work: storedInterrupt], .needs(["while-running"]),
+            but: [.submit: storedInterrupt, .work: storedInterrupt], .needs("while-running", with: ["cancel", "restart"]),
             stored: { $0.whileRunning.interrupting },
             default: { $0.whileRunning == .queue ? nil : .whenDue }),
     ]
@@ -97,7 +101,7 @@ extension Option {
             "the same for JSON records: a string such as \"500ms\"", .excludes("delay-field")),
         Option(
             "delimiter", .records, of: readers, .delimiter, \.delimiter,
-            "C separates fields, not blanks (\\t is a tab)", .needs(["key-field", "delay-field"])),
+            "C separates fields, not blanks (\\t is a tab)", .needs("key-field", "delay-field")),
         Option(
             "max-keys", .records, of: readers, .number, \.maxKeys, "skip records that would open more than N keys",
             .hasNoMeaningWith("store")),
@@ -108,10 +112,10 @@ extension Option {
                 + "FILE must not exist"),
         Option(
             "record-values", .records, of: readers, \.recordsValues, "with --record: write the values too",
-            .needs(["record"])),
+            .needs("record")),
         Option(
             "hash-keys", .records, of: readers, \.hashesKeys, "with --record: replace each key by a number",
-            .needs(["record"])),
+            .needs("record")),
     ]
 
     private static let commands = [
@@ -125,7 +129,8 @@ extension Option {
         Option(
             "jobs", .commands, of: [.run, .work, .simulate], .number, \.jobs,
             "run at most N commands at once (default: one per core)",
-            but: [.simulate: "at most N executions run at once (default: no limit)"]),
+            but: [.simulate: "at most N executions run at once (default: no limit)"],
+            .needs("run-time", in: [.simulate])),
         Option(
             "fail-fast", .commands, of: [.run, .work], \.failsFast, "start no more commands after one has failed",
             but: [.work: "end when a command has failed"]),
@@ -133,7 +138,12 @@ extension Option {
 
     private static let output = [
         Option(
-            "format", .output, of: [.filter, .simulate, .tune, .status], .format, \.format,
+            "format", .output, of: [.filter, .simulate, .tune, .status],
+            // A status has a table and --json, too.
+            .format([
+                .filter: [.lines, .jsonl], .simulate: [.summary, .jsonl, .json], .tune: [.summary, .json],
+                .status: [.openmetrics],
+            ]), \.format,
             "lines (default), or jsonl: a JSON object per execution",
             but: [
                 .simulate: "summary (default), json (the summary as one object), or jsonl: a JSON object per execution",
@@ -142,14 +152,17 @@ extension Option {
             ]),
         Option(
             "at-end", .output, of: [.filter, .run, .simulate],
-            .choice("RULE") { CommandOptions.AtEnd.known(to: $0).map { ($0.rawValue, $0) } }, \.atEnd,
+            .choice("RULE") { subcommand in
+                let all = [CommandOptions.AtEnd.flush, .drop, .wait] + (subcommand == .simulate ? [] : [.keep])
+                return all.map { ($0.rawValue, $0) }
+            }, \.atEnd,
             "what happens to pending values at the end of the input: flush (default) executes them at once, drop "
                 + "discards them, and wait executes them when they are due. With --store the default is keep: "
                 + "they stay in the store",
             but: [
                 .simulate: "what happens to pending values after the last record: wait (default) executes them when "
                     + "they are due, flush executes them at once, and drop discards them"
-            ]),
+            ], .needs("store", for: "keep")),
         Option(
             "stats", .output, of: readers, \.showsStatistics,
             "print counters at the end; SIGUSR1 prints them any time"),
@@ -182,25 +195,25 @@ extension Option {
                 .run: "the namespace of the keys (default: default)",
                 .work: "the namespace to work on (default: default)",
                 .status: "only this one of its namespaces", .forget: "which of its namespaces",
-            ], .needs(["store"])),
+            ], .needs("store")),
         Option(
             "patience", .store, of: namespaced + [.compact], .duration, \.patience,
             "how long a call waits for other writers of a file (default 5s), or for a server (default 30s)",
-            but: [.compact: "how long it waits for other writers (default 5s)"], .needs(["store"])),
+            but: [.compact: "how long it waits for other writers (default 5s)"], .needs("store")),
         Option(
             "change-policy", .change, of: [.filter, .run, .submit, .work], \.changesPolicy,
             "change the policy of the namespace for all its users. Without this option, a policy that differs from it "
                 + "is an error",
-            but: [.submit: changeSentence, .work: changeSentence], .needs(["store"])),
+            but: [.submit: changeSentence, .work: changeSentence], .needs("store")),
         Option(
             "lease", .lease, of: readers + [.work], .lease, \.lease,
             "another process takes over the runs of this one after D without a heartbeat (default 30s)",
-            .needs(["store"])),
+            .needs("store")),
         Option(
             "max-attempts", .lease, of: readers + [.work], .number, \.maxAttempts,
             "a run is dead after N failed attempts (default 20); an attempt whose process died counts",
             but: [.work: "a run is dead after N failed attempts (default 20); an attempt whose worker died counts"],
-            .needs(["store"])),
+            .needs("store")),
     ]
 
     private static let storeSentences: [Subcommand: String] = {
@@ -249,7 +262,7 @@ extension Option {
             but: [
                 .list: "print the first keys every second; on a terminal, in place, as many as it has lines for, "
                     + "elsewhere 20"
-            ]),
+            ], .refuses("format openmetrics", "shows a table, or objects with --json; not --format openmetrics")),
         Option("all", .own, of: [.dead], \.takesAll, "retry or discard all dead runs of the namespace"),
         Option(
             "json", .own, of: [.submit, .status, .list, .touch, .flush, .cancel, .dead, .workers],

@@ -34,7 +34,8 @@ struct PolicyOptions: Equatable, Sendable {
             throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
         }
         // These may have come from a store.
-        try Option.check(Set(Self.fields.filter { $0.isGiven(self) }.map(\.name)), subcommand)
+        let given = Self.fields.filter { $0.isGiven(self) }.map { ($0.name, "") }
+        try Option.check(Dictionary(given) { $1 }, subcommand)
         do {
             switch (wait, throttle) {
             case (nil, nil):
@@ -60,19 +61,18 @@ struct PolicyOptions: Equatable, Sendable {
         }
     }
 
-    /// Returns the rule for values that fall due while an execution of their key is running; nil for the usual one.
-    func runningRule(for subcommand: Subcommand) throws(Failure) -> WhileRunning? {
-        switch (whileRunning, interrupting) {
-        case (.cancelRunning, let interrupting?): return .cancelRunning(interrupting: interrupting)
-        case (.restart, let interrupting?): return .restart(interrupting: interrupting)
-        case (_, _?): throw .usage("--interrupt needs --while-running cancel or restart", subcommand)
-        case (let rule, nil): return rule
+    /// The rule for values that fall due while an execution of their key is running; nil for the usual one.
+    var runningRule: WhileRunning? {
+        switch whileRunning {
+        case .cancelRunning?: .cancelRunning(interrupting: interrupting ?? .whenDue)
+        case .restart?: .restart(interrupting: interrupting ?? .whenDue)
+        case let rule: rule
         }
     }
 
     /// Returns the same rule for a namespace.
     func storedRunningRule(for subcommand: Subcommand) throws(Failure) -> DurableWhileRunning {
-        switch try runningRule(for: subcommand) ?? .queue {
+        switch runningRule ?? .queue {
         case .queue: return .queue
         case .restart(let interrupting): return .restart(interrupting: interrupting)
         case .cancelRunning, .concurrent, .skip:

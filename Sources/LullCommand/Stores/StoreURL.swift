@@ -166,11 +166,4 @@ extension CommandOptions {
     func openStore(for subcommand: Subcommand, isReadOnly: Bool = false) throws(Failure) -> CommandStore {
         try storeURL(for: subcommand).open(creates: false, isReadOnly: isReadOnly, patience: patience, subcommand)
     }
-
-    // MARK: - Options that need a store or exclude one
-
-    /// Throws if an option has a meaning only with a store: ignoring it would look as if it worked.
-    func checkVolatile(_ subcommand: Subcommand) throws(Failure) {
-        if atEnd == .keep { throw .usage("--at-end keep needs --store", subcommand) }
-    }
 }

@@ -50,13 +50,15 @@ struct Option: Sendable {
         let message: @Sendable (_ option: String) -> String
     }
 
+    /// What a shell completes: the value of an option, or the operands of a subcommand.
     enum Completion: Equatable {
-        /// The option takes no value.
         case none
         case choice([String])
         case file
         /// `sqlite:` and a file.
         case store
+        /// A command with its arguments, after `--`.
+        case command
         /// Anything else.
         case text
     }

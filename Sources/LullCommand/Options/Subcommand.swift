@@ -30,28 +30,18 @@ extension Subcommand {
     /// Whether it works without a store, too.
     var canDoWithoutStore: Bool { [.filter, .run, .simulate, .tune].contains(self) }
 
-    /// The kind of a subcommand's operands, for completion in a shell.
-    enum Operands: Equatable {
-        case none
-        case file
-        /// A command with its arguments, after `--`.
-        case command
-        case keywords([String])
-    }
-
-    var operands: Operands {
+    var operands: Option.Completion {
         switch self {
         case .simulate, .tune: .file
         case .run, .work: .command
-        case .dead: .keywords(["list", "retry", "discard"])
+        case .dead: .choice(["list", "retry", "discard"])
         default: .none
         }
     }
 
     /// Returns whether a word is one of the subcommand's keywords, as `retry` is one of `dead`.
     func takes(keyword word: String) -> Bool {
-        guard case .keywords(let keywords) = operands else { return false }
-        return keywords.contains(word)
+        if case .choice(let keywords) = operands { keywords.contains(word) } else { false }
     }
 
     /// Whether it takes arguments that are no options.

@@ -34,6 +34,14 @@ enum Completions {
 
 extension Completions {
     static var bash: String {
+        /// A branch that says how to complete something.
+        func branch(_ pattern: String, _ completion: Option.Completion) -> String {
+            switch completion {
+            case .none: ""
+            case .choice(let names): "        \(pattern)) words='\(names.joined(separator: " "))' ;;\n"
+            default: "        \(pattern)) kind=\(completion) ;;\n"
+            }
+        }
         var options = ""
         var values = ""
         var operands = ""
@@ -41,22 +49,8 @@ extension Completions {
             let name = subcommand.rawValue
             let known = Self.options(of: subcommand)
             options += "        \(name)) options='\(known.map(\.spelled).joined(separator: " "))' ;;\n"
-            for option in known {
-                let pattern = "        \(name):--\(option.name))"
-                switch option.completion(subcommand) {
-                case .none: break
-                case .choice(let names): values += "\(pattern) words='\(names.joined(separator: " "))' ;;\n"
-                case .file: values += "\(pattern) kind=file ;;\n"
-                case .store: values += "\(pattern) kind=store ;;\n"
-                case .text: values += "\(pattern) kind=text ;;\n"
-                }
-            }
-            switch subcommand.operands {
-            case .none: break
-            case .file: operands += "        \(name)) kind=file ;;\n"
-            case .command: operands += "        \(name)) kind=command ;;\n"
-            case .keywords(let names): operands += "        \(name)) words='\(names.joined(separator: " "))' ;;\n"
-            }
+            values += known.map { branch("\(name):\($0.spelled)", $0.completion(subcommand)) }.joined()
+            operands += branch(name, subcommand.operands)
         }
         let commands = Help.commands.joined(separator: " ")
         return """
@@ -170,21 +164,22 @@ extension Completions {
         var cases = ""
         for subcommand in Subcommand.allCases {
             var specs = Self.options(of: subcommand).map { option in
-                let explanation = zshEscaped(Self.explanation(of: option, for: subcommand))
-                return switch option.completion(subcommand) {
-                case .none: "'--\(option.name)[\(explanation)]'"
-                case .choice(let names):
-                    "'--\(option.name)=[\(explanation)]:\(option.name):(\(names.joined(separator: " ")))'"
-                case .file: "'--\(option.name)=[\(explanation)]:file:_files'"
-                case .store: "'--\(option.name)=[\(explanation)]:store:_lull_stores'"
-                case .text: "'--\(option.name)=[\(explanation)]:value: '"
-                }
+                let explanation = "[\(zshEscaped(Self.explanation(of: option, for: subcommand)))]"
+                let value =
+                    switch option.completion(subcommand) {
+                    case .none: explanation
+                    case .choice(let names): "=\(explanation):\(option.name):(\(names.joined(separator: " ")))"
+                    case .file: "=\(explanation):file:_files"
+                    case .store: "=\(explanation):store:_lull_stores"
+                    case .text, .command: "=\(explanation):value: "
+                    }
+                return "'\(option.spelled)\(value)'"
             }
             switch subcommand.operands {
-            case .none: break
             case .file: specs.append("'1:trace:_files'")
             case .command: specs.append("'*::command: _normal'")
-            case .keywords(let names): specs.append("'1:action:(\(names.joined(separator: " ")))'")
+            case .choice(let names): specs.append("'1:action:(\(names.joined(separator: " ")))'")
+            case .none, .store, .text: break
             }
             cases += "    \(subcommand.rawValue))\n        _arguments -S \\\n            "
             cases += specs.joined(separator: " \\\n            ") + "\n        ;;\n"
@@ -233,7 +228,12 @@ extension Completions {
     }
 
     static var fish: String {
-        let all = Help.commands.joined(separator: " ")
+        /// Completes something after a command, or instead of one.
+        func line(after commands: String? = nil, _ rest: String) -> String {
+            let condition = commands.map { "__fish_seen_subcommand_from \($0)" }
+            return "complete -c lull -n '\(condition ?? none)' \(rest)"
+        }
+        let none = "not __fish_seen_subcommand_from \(Help.commands.joined(separator: " "))"
         var lines = [
             "# Completions of lull for fish; written by \"lull completions fish\".",
             "complete -c lull -f",
@@ -244,44 +244,37 @@ extension Completions {
             "        echo sqlite:$file",
             "    end",
             "end",
+            line("-l help -d 'explain lull'"),
+            line("-l version -d 'print the version'"),
         ]
-        let none = "-n 'not __fish_seen_subcommand_from \(all)'"
-        lines.append("complete -c lull \(none) -l help -d 'explain lull'")
-        lines.append("complete -c lull \(none) -l version -d 'print the version'")
-        for subcommand in Subcommand.allCases {
-            let name = subcommand.rawValue
-            let summary = fishQuoted(Help.summary(of: name))
-            lines.append("complete -c lull \(none) -a \(name) -d \(summary)")
-            let seen = "complete -c lull -n '__fish_seen_subcommand_from \(name)'"
+        for name in Help.commands {
+            lines.append(line("-a \(name) -d \(fishQuoted(Help.summary(of: name)))"))
+            guard let subcommand = Subcommand(rawValue: name) else { continue }
             for option in Self.options(of: subcommand) {
-                let explanation = Self.explanation(of: option, for: subcommand)
                 let value =
                     switch option.completion(subcommand) {
                     case .none: ""
                     case .choice(let names): " -x -a '\(names.joined(separator: " "))'"
                     case .file: " -r -F"
                     case .store: " -x -a '(__lull_stores)'"
-                    case .text: " -x"
+                    case .text, .command: " -x"
                     }
-                lines.append("\(seen) -l \(option.name)\(value) -d \(fishQuoted(explanation))")
+                let explanation = fishQuoted(Self.explanation(of: option, for: subcommand))
+                lines.append(line(after: name, "-l \(option.name)\(value) -d \(explanation)"))
             }
             switch subcommand.operands {
-            case .none: break
-            case .file: lines.append("\(seen) -F")
+            case .file: lines.append(line(after: name, "-F"))
             case .command:
                 lines.append(
-                    "complete -c lull -n '__fish_seen_subcommand_from \(name); and contains -- -- (commandline -opc)' "
-                        + "-F -a '(__fish_complete_command)'")
-            case .keywords(let names): lines.append("\(seen) -a '\(names.joined(separator: " "))'")
+                    line(
+                        after: "\(name); and contains -- -- (commandline -opc)",
+                        "-F -a '(__fish_complete_command)'"))
+            case .choice(let names): lines.append(line(after: name, "-a '\(names.joined(separator: " "))'"))
+            case .none, .store, .text: break
             }
         }
-        for name in Help.commands where Subcommand(rawValue: name) == nil {
-            lines.append("complete -c lull \(none) -a \(name) -d \(fishQuoted(Help.summary(of: name)))")
-        }
-        let shells = shells.joined(separator: " ")
-        lines.append("complete -c lull -n '__fish_seen_subcommand_from completions' -a '\(shells)'")
-        let pages = Help.pages.joined(separator: " ")
-        lines.append("complete -c lull -n '__fish_seen_subcommand_from man help' -a '\(pages)'")
+        lines.append(line(after: "completions", "-a '\(shells.joined(separator: " "))'"))
+        lines.append(line(after: "man help", "-a '\(Help.pages.joined(separator: " "))'"))
         return lines.joined(separator: "\n") + "\n"
     }
 

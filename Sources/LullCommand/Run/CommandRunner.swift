@@ -104,8 +104,8 @@ struct CommandRunner: ExecutionHandler {
             switch detail {
             case .key: keyRule.plain(item.key)
             case .value: item.batch.value
-            case .count: Array("\(item.count)".utf8)
-            case .edge: Array("\(item.edge.name)".utf8)
+            case .count: Array("\(item.due.count)".utf8)
+            case .edge: Array("\(item.due.edge.name)".utf8)
             }
         }
         let arguments = [firstArgument] + template.filled(details)

@@ -76,12 +76,7 @@ struct WorkItem {
     let batch: Batch<Record>
     /// Whether output shows the records as an array, even a single one: with `collect`.
     let isCollecting: Bool
-    /// The number of records behind it.
-    let count: Int
-    let edge: Edge
-    /// When it was due, and the instant of the first record behind it.
-    let at: CoreInstant
-    let first: CoreInstant
+    let due: Gate.Due
     /// For a run from a store: the number of the attempt, and its fence.
     var attempt: Int?
     var fence: Int64?
@@ -92,10 +87,7 @@ struct WorkItem {
         key = execution.key
         batch = execution.batch
         self.isCollecting = isCollecting
-        count = execution.count
-        edge = execution.edge
-        at = execution.at
-        first = execution.first
+        due = execution.due
     }
 
     /// Creates an item for a run that was claimed from a store.
@@ -108,13 +100,15 @@ struct WorkItem {
         batch.earlier = Array(run.values.dropLast())
         self.batch = batch
         self.isCollecting = isCollecting
-        count = run.count
-        edge = run.edge
-        at = run.due.advanced(by: offset)
-        first = run.first.advanced(by: offset)
+        due = Gate.Due(
+            at: run.due.advanced(by: offset), edge: run.edge, count: run.count, first: run.first.advanced(by: offset))
         attempt = run.attempt
         fence = run.fence
     }
+}
+
+extension Execution {
+    var due: Gate.Due { Gate.Due(at: at, edge: edge, count: count, first: first) }
 }
 
 /// Carries out the executions of `lull filter`: writes their records to standard output.
@@ -137,7 +131,7 @@ struct RecordWriter: ExecutionHandler {
             keyRule.append(item.key, to: &text)
             let key = text.indices
             JSONText.append(item.batch.value, to: &text)
-            ExecutionLine(item).append(
+            ExecutionLine(due: item.due).append(
                 key: text[key], earlier: item.batch.earlier.map(JSONText.json), value: text[key.endIndex...],
                 isCollecting: item.isCollecting, to: &streams.output.bytes)
         } else {

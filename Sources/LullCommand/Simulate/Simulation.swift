@@ -200,7 +200,7 @@ struct Simulation: ~Copyable {
     ) {
         guard format == .jsonl else { return summary.add(execution, last: last) }
         trace.keys.withText(of: execution.key) { key in
-            ExecutionLine(execution, timing).append(
+            ExecutionLine(due: execution.due, timing: timing).append(
                 key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
                 isCollecting: isCollecting, to: &output.bytes)
         }

@@ -3,35 +3,15 @@ internal import LullCore
 /// An execution as a line of JSON, the same for records and traces:
 /// `{"at":12.8,"key":"lamp","value":7,"count":3,"edge":"trailing","first":12.5}`.
 struct ExecutionLine {
-    private let at: CoreInstant
-    private let first: CoreInstant
-    private let count: Int
-    private let edge: Edge
+    let due: Gate.Due
     /// For a simulation in which executions take time.
-    private var timing: Timing?
+    var timing: Timing?
 
     /// When an execution has started and ended, and how.
     struct Timing {
         let started: CoreInstant
         let ended: CoreInstant
         let outcome: StaticString
-    }
-
-    /// Creates the line of an execution in a simulation.
-    init<Key, Value>(_ execution: Execution<Key, Value>, _ timing: Timing? = nil) {
-        self.timing = timing
-        at = execution.at
-        first = execution.first
-        count = execution.count
-        edge = execution.edge
-    }
-
-    /// Creates the line of a session's execution.
-    init(_ item: WorkItem) {
-        at = item.at
-        first = item.first
-        count = item.count
-        edge = item.edge
     }
 
     /// Appends the line to a text.
@@ -57,11 +37,11 @@ struct ExecutionLine {
                 text.put(seconds: timing.started.nanoseconds)
                 text.put(",\"started\":")
             }
-            text.put(seconds: first.nanoseconds)
+            text.put(seconds: due.first.nanoseconds)
             text.put("\",\"first\":")
-            text.put(edge.name)
+            text.put(due.edge.name)
             text.put(",\"edge\":\"")
-            text.put(decimal: count)
+            text.put(decimal: due.count)
             text.put(",\"count\":")
             if isCollecting { text.put("]") }
             text.put(bytes: value)
@@ -75,7 +55,7 @@ struct ExecutionLine {
             text.put(",\"value\":")
             text.put(bytes: key)
             text.put(",\"key\":")
-            text.put(seconds: at.nanoseconds)
+            text.put(seconds: due.at.nanoseconds)
             text.put("{\"at\":")
         }
     }

@@ -43,8 +43,9 @@ struct PagesTests {
             "run", "", "", usage: ["lull x FILE", "lull x --all"],
             [
                 .text("Does this:"), .literal(["a  b"]), .text(String(repeating: "word ", count: 20) + "end."),
-                .options("How", [.change]),
-                .terms("Words", [("one", "the first"), (String(repeating: "x", count: 22), "2")]),
+                .heading("How"), .options([.change]),
+                .heading("Words"),
+                .terms([("one", "the first"), (String(repeating: "x", count: 22), "2")]),
                 .examples(["lull x  a"]),
             ])
         #expect(
@@ -75,9 +76,30 @@ struct PagesTests {
                 """)
     }
 
+    private static let documentation = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../docs/command.md").standardizedFileURL
+
+    /// The tables of the sections say more than help does; their first columns are those of the options.
+    @Test func tablesOfTheDocumentationNameOptionsAndValuesThatExist() throws {
+        let text = try String(contentsOf: Self.documentation, encoding: .utf8)
+        for line in text.split(separator: "\n") where line.hasPrefix("| `--") {
+            for cell in line.dropFirst().prefix(while: { $0 != "|" }).matches(of: /`--([a-z-]+)(?: ([^`]+))?`/) {
+                let option = try #require(Option.all.first { "\($0.name)" == cell.1 }, "\(line)")
+                guard let value = cell.2.map(String.init) else { continue }
+                let choices = Subcommand.allCases.flatMap { subcommand -> [String] in
+                    if case .choice(let names) = option.completion(subcommand) { names } else { [] }
+                }
+                if value.allSatisfy(\.isUppercase) {
+                    #expect(option.value == value)
+                } else if !choices.isEmpty {
+                    #expect(choices.contains(value), "\(line)")
+                }
+            }
+        }
+    }
+
     @Test func allCommandsAndOptionsAreInTheDocumentation() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../docs/command.md").standardizedFileURL
+        let file = Self.documentation
         let text = try String(contentsOf: file, encoding: .utf8)
         for page in Help.all { #expect(text.contains("\n\(page.line)\n"), "\(page.line)") }
         let (begin, end) = ("<!-- options -->\n", "<!-- end of options -->\n")

@@ -34,21 +34,12 @@ enum DurablePhase: Equatable {
 
     /// Moves to the phase that follows an event.
     mutating func handle(_ event: Event) {
-        self = next(event)
-    }
-
-    private func next(_ event: Event) -> DurablePhase {
         switch (self, event) {
-        case (.reading, .inputEnded):
-            .awaiting
-        case (.reading, .stop), (.working, .stop), (.awaiting, .stop), (.stopping, .stop):
-            .stopping
-        case (.reading, .finish), (.working, .finish), (.awaiting, .finish), (.stopping, .finish):
-            .finished
-        case (.working, .inputEnded), (.awaiting, .inputEnded), (.stopping, .inputEnded):
-            preconditionFailure("the input of a session has ended that is not reading")
-        case (.finished, .inputEnded), (.finished, .stop), (.finished, .finish):
-            preconditionFailure("an event has come after the end of a session")
+        case (.finished, _): preconditionFailure("an event has come after the end of a session")
+        case (.reading, .inputEnded): self = .awaiting
+        case (_, .inputEnded): preconditionFailure("the input of a session has ended that is not reading")
+        case (_, .stop): self = .stopping
+        case (_, .finish): self = .finished
         }
     }
 }

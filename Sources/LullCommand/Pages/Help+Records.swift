@@ -4,10 +4,10 @@ extension Help {
     static let duration: Page.Part =
         "A duration D is a number with a unit: 500ns, 250us, 300ms, 1.5s, 2m, 1h."
 
-    static let policy: Page.Part = .group([.options("Policy", [.policy]), duration])
+    static let policy: Page.Part = .group([.heading("Policy"), .options([.policy]), duration])
 
     private static let records: Page.Part = .group([
-        .options("Records", [.records]),
+        .heading("Records"), .options([.records]),
         """
         A record is a line. Only records with the same key are coalesced. If no option gives a key, all records have \
         the same one.
@@ -15,7 +15,7 @@ extension Help {
     ])
 
     private static let durable: Page.Part = .group([
-        .options("Pending work that survives a crash, a kill or a reboot", [.store, .change, .lease]),
+        .heading("Pending work that survives a crash, a kill or a reboot"), .options([.store, .change, .lease]),
         """
         With a store, the policy may be left out if the namespace has one. --at-end flush and drop affect only values \
         that this process alone has submitted and that are not due yet.
@@ -30,7 +30,7 @@ extension Help {
             Copies records from standard input to standard output: of each burst only the last record, as soon as the \
             burst is over.
             """,
-            policy, records, .options("Output", [.output]), durable,
+            policy, records, .heading("Output"), .options([.output]), durable,
             "SIGINT and SIGTERM end the input. A second signal ends the program at once.",
             .examples([
                 "tail -F app.log | lull filter --throttle 1s",
@@ -50,7 +50,7 @@ extension Help {
             LULL_RUN, LULL_ATTEMPT and LULL_FENCE. COMMAND is started without a shell and without a terminal. In a \
             program of sh -c, which would execute what is in {key}, write "$LULL_KEY".
             """,
-            policy, records, .options("Commands", [.commands, .output]), durable,
+            policy, records, .heading("Commands"), .options([.commands, .output]), durable,
             """
             At the end, lull waits for all commands. SIGINT and SIGTERM end the input. A second signal kills the \
             commands. When lull has ended, for whatever reason, everything that the commands have started ends too.
@@ -82,8 +82,8 @@ extension Help {
             touch alone.
             """,
             policy,
-            .options("Executions", [.commands]),
-            .options("Output", [.output]),
+            .heading("Executions"), .options([.commands]),
+            .heading("Output"), .options([.output]),
             .examples([
                 "lull simulate --wait 300ms trace.jsonl",
                 "lull simulate --throttle 1s --format jsonl trace.jsonl | head",
@@ -104,26 +104,25 @@ extension Help {
             .options([.tuning]),
             .likewise(.policy, "the rest of the policy, as for lull simulate"),
             .options([.output]),
-            .terms(
-                "Columns of the tables",
-                [
-                    ("debounce, throttle", "the wait of the debounce, the interval of the throttle"),
-                    ("*", "efficient: no other wait saves as much with less delay"), ("<", "the suggestion"),
-                    ("executions", "how often the work would have been done"),
-                    ("saved", "the share of submits that needed no execution"),
-                    (
-                        "after last",
-                        "the delay from the last submit behind an execution to it, as percentiles: p50/p90/p99, or "
-                            + "fewer if they do not fit the terminal"
-                    ),
-                    ("after first", "the same delay from the first submit"),
-                    (
-                        "premature",
-                        "executions that the next submit of the burst followed within the wait (or within --spacing), "
-                            + "so that their value did not last"
-                    ),
-                    ("longest", "the longest time from a first submit to its execution"),
-                ]),
+            .heading("Columns of the tables"),
+            .terms([
+                ("debounce, throttle", "the wait of the debounce, the interval of the throttle"),
+                ("*", "efficient: no other wait saves as much with less delay"), ("<", "the suggestion"),
+                ("executions", "how often the work would have been done"),
+                ("saved", "the share of submits that needed no execution"),
+                (
+                    "after last",
+                    "the delay from the last submit behind an execution to it, as percentiles: p50/p90/p99, or "
+                        + "fewer if they do not fit the terminal"
+                ),
+                ("after first", "the same delay from the first submit"),
+                (
+                    "premature",
+                    "executions that the next submit of the burst followed within the wait (or within --spacing), "
+                        + "so that their value did not last"
+                ),
+                ("longest", "the longest time from a first submit to its execution"),
+            ]),
             .examples([
                 "lull tune typing.jsonl", "lull tune --target-saving 90% --max-wait 10s typing.jsonl",
                 "zcat trace.jsonl.gz | lull tune --waits 1s..1m --by-key -",
@@ -163,9 +162,4 @@ extension Help {
             failure: the others work without it. lull --version prints the first line alone.
             """
         ])
-}
-
-extension Page.Part {
-    fileprivate static func options(_ groups: [Option.Group]) -> Self { .options(nil, groups) }
-    fileprivate static func terms(_ terms: [(String, String)]) -> Self { .terms(nil, terms) }
 }

@@ -1,7 +1,7 @@
 // The pages of the commands that only work on a store.
 
 extension Help {
-    private static let options: Page.Part = .options(nil, [.store, .output, .own])
+    private static let options: Page.Part = .options([.store, .output, .own])
 
     private static let firstUse: Page.Part = """
         The first use of a namespace must give its policy, with --wait or --throttle. Later uses may leave the policy \
@@ -13,7 +13,7 @@ extension Help {
         """
         All users of a namespace share its policy. An option that is not given keeps its value. One that \
         differs from the policy is an error, except with:
-        """, .options(nil, [.change]),
+        """, .options([.change]),
     ])
 
     static let submit = Page(
@@ -47,7 +47,7 @@ extension Help {
             and LULL_ATTEMPT counts the attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be \
             recognized. Each value on standard input has a terminator (a newline, or with --null a NUL byte), even if \
             it was submitted without one; {value} is the exact value.
-            """, .options(nil, [.store, .commands, .lease, .records]), firstUse, sharedPolicy,
+            """, .options([.store, .commands, .lease, .records]), firstUse, sharedPolicy,
             """
             After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of the lease to end; runs \
             that have not ended then go back to the store.

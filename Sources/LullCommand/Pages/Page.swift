@@ -27,11 +27,12 @@ struct Page {
         /// A paragraph.
         case text(String)
         case group([Part])
+        case heading(String)
         /// The options of some groups that the subcommand has, in the order of the groups.
-        case options(String? = nil, [Option.Group])
+        case options([Option.Group])
         /// The options of a group that the subcommand has, with one sentence for all of them.
         case likewise(Option.Group, String)
-        case terms(String? = nil, [(String, String)])
+        case terms([(String, String)])
         case literal([String])
         case examples([String])
 
@@ -46,27 +47,23 @@ struct Page {
     }
 
     private static func blocks(_ part: Part, _ subcommand: Subcommand?) -> [Block] {
-        switch part {
+        func options(of group: Option.Group) -> [Option] {
+            Option.all.filter { $0.group == group && subcommand.map($0.belongs) ?? false }
+        }
+        return switch part {
         case .text(let text): [.paragraph(text)]
         case .group(let parts): parts.flatMap { blocks($0, subcommand) }
+        case .heading(let heading): [.heading(heading)]
         case .literal(let lines): [.literal(lines)]
-        case .examples(let lines):
-            [.heading(lines.count == 1 ? "Example" : "Examples"), .literal(lines)]
-        case .terms(let heading, let terms):
-            heading.map { [.heading($0)] } + terms.map { .term($0.0, text: $0.1) }
-        case .options(let heading, let groups):
-            heading.map { [.heading($0)] }
-                + groups.flatMap { options(of: $0, subcommand) }.map { option, subcommand in
-                    .option(term: option.term, text: option.explanation(for: subcommand))
-                }
+        case .examples(let lines): [.heading(lines.count == 1 ? "Example" : "Examples"), .literal(lines)]
+        case .terms(let terms): terms.map { .term($0.0, text: $0.1) }
+        case .options(let groups):
+            groups.flatMap(options).map { option in
+                .option(term: option.term, text: subcommand.map(option.explanation) ?? "")
+            }
         case .likewise(let group, let text):
-            [.option(term: options(of: group, subcommand).map(\.0.term).joined(separator: ", "), text: text)]
+            [.option(term: options(of: group).map(\.term).joined(separator: ", "), text: text)]
         }
-    }
-
-    private static func options(of group: Option.Group, _ subcommand: Subcommand?) -> [(Option, Subcommand)] {
-        guard let subcommand else { return [] }
-        return Option.all.filter { $0.group == group && $0.belongs(to: subcommand) }.map { ($0, subcommand) }
     }
 
     /// The line about it in a list of commands: how it is called, and the summary.
@@ -133,12 +130,6 @@ extension Page.Block {
     fileprivate var isIndented: Bool {
         if case .literal = self { return true }
         return isTerm
-    }
-}
-
-extension String? {
-    fileprivate func map(_ transform: (String) -> [Page.Block]) -> [Page.Block] {
-        if let self { transform(self) } else { [] }
     }
 }
 

@@ -130,3 +130,169 @@ struct TraceReader: ~Copyable {
         return .badData("\(name), line \(records.number): \(hint ?? why)")
     }
 }
+
+/// One line of a trace: `{"at":12.5,"key":"lamp","value":7}`, with optional `"op"` and `"wait"`.
+struct TraceLine {
+    /// The call that the line records.
+    enum Operation: String {
+        case submit
+        case flush
+        case cancel
+        case touch
+    }
+
+    private(set) var at = CoreInstant.origin
+    private(set) var operation = Operation.submit
+    /// The JSON text of the key; nil for none and for `null`, which are equal.
+    private(set) var key: ByteSlice?
+    /// The JSON text of the value, unchanged.
+    private(set) var value: ByteSlice?
+    /// The delay of this call alone.
+    private(set) var wait: CoreDuration?
+
+    init(_ line: ByteSlice) throws(Refusal) {
+        var at: ByteSlice?
+        var operation: ByteSlice?
+        var wait: ByteSlice?
+        do throws(JSONScanner.Fault) {
+            var scanner = JSONScanner(line)
+            try scanner.open("{", orThrow: .expectedObject)
+            var isFirst = true
+            while let name = try scanner.nextMember(&isFirst) {
+                let member = line.part(try scanner.value())
+                // No other JSON value starts with this letter.
+                let isNull = member[0] == UInt8(ascii: "n")
+                switch Self.member(line.part(name.content), name.hasEscapes) {
+                case .at: at = member
+                case .key: key = isNull ? nil : member
+                case .value: value = member
+                case .operation: operation = isNull ? nil : member
+                case .wait: wait = isNull ? nil : member
+                case .unknown: break
+                }
+            }
+            try scanner.end()
+        } catch {
+            throw Refusal(reason: "not a JSON object: \(error)")
+        }
+        guard let at else { throw Refusal(reason: "\"at\" is missing") }
+        self.at = try Self.instant(at)
+        if let operation { self.operation = try Self.operation(operation) }
+        if let wait { self.wait = try Self.wait(wait) }
+    }
+
+    private enum Member {
+        case at, key, value, operation, wait, unknown
+    }
+
+    private static func member(_ name: ByteSlice, _ hasEscapes: Bool) -> Member {
+        if hasEscapes {
+            let content = JSONText.content(name)
+            return content.withUnsafeBufferPointer { member($0, false) }
+        }
+        switch name.count {
+        case 2: return name.isEqual(to: "at") ? .at : name.isEqual(to: "op") ? .operation : .unknown
+        case 3: return name.isEqual(to: "key") ? .key : .unknown
+        case 4: return name.isEqual(to: "wait") ? .wait : .unknown
+        case 5: return name.isEqual(to: "value") ? .value : .unknown
+        default: return .unknown
+        }
+    }
+
+    private static func instant(_ text: ByteSlice) throws(Refusal) -> CoreInstant {
+        var instant: CoreInstant?
+        switch text[0] {
+        case UInt8(ascii: "\""):
+            // No valid time is written with escapes.
+            do throws(Timestamp.Fault) {
+                instant = try Timestamp.parse(text.part(1..<text.count - 1))
+            } catch {
+                if error == .noTime { throw wrongTime(text) }
+            }
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): instant = DecimalSeconds.parse(text)
+        default: throw wrongTime(text)
+        }
+        // The last one means "never".
+        if let instant, instant != .farFuture { return instant }
+        throw Refusal(reason: "\"at\" is more than 292 years away from its origin: \(text.shown)")
+    }
+
+    private static func wrongTime(_ text: ByteSlice) -> Refusal {
+        Refusal(reason: "\"at\" must be a number of seconds or an RFC 3339 time, not \(text.shown)")
+    }
+
+    private static func operation(_ text: ByteSlice) throws(Refusal) -> Operation {
+        if let operation = JSONText.string(text).flatMap(Operation.init) { return operation }
+        throw Refusal(reason: "\"op\" must be \"submit\", \"touch\", \"flush\" or \"cancel\", not \(text.shown)")
+    }
+
+    private static func wait(_ text: ByteSlice) throws(Refusal) -> CoreDuration {
+        guard let content = JSONText.string(text) else {
+            throw Refusal(reason: "\"wait\" must be a string such as \"500ms\", not \(text.shown)")
+        }
+        do throws(Refusal) {
+            return try DurationText.read(content)
+        } catch {
+            throw Refusal(reason: "\"wait\": \(error.reason)")
+        }
+    }
+}
+
+/// Recognises files that are mistaken for traces, and tells how to convert them.
+enum ForeignFormat {
+    /// The number of bytes at the start of a file that are enough to recognise it.
+    static let length = 256
+
+    /// Returns what a file with this start is, and how to make a trace of it; nil if it is not recognised.
+    ///
+    /// - Parameter name: The name of the file, for the hint; nil for standard input.
+    static func hint(_ head: [UInt8], file name: String?) -> String? {
+        // A long name would leave no room for the hint.
+        let file = name.flatMap { Terminal.columns(of: $0) <= 30 ? $0 : nil } ?? "FILE"
+        func compressed(_ what: String, _ tool: String) -> String {
+            "it is compressed with \(what): \(tool) \(file) | lull … -"
+        }
+        switch head {
+        case _ where head.starts(with: [0x1F, 0x8B]): return compressed("gzip", "gzip -dc")
+        case _ where head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]): return compressed("zstd", "zstd -dc")
+        case _ where head.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]): return compressed("xz", "xz -dc")
+        case _ where head.starts(with: Array("BZh".utf8)): return compressed("bzip2", "bzip2 -dc")
+        case _ where head.starts(with: Array("PK\u{3}\u{4}".utf8)): return compressed("zip", "unzip -p")
+        case _ where head.starts(with: [0xEF, 0xBB, 0xBF]):
+            return "it begins with a byte order mark: tail -c +4 \(file) | lull … -"
+        case _ where isUTF16(head): return "it is UTF-16: iconv -f UTF-16 -t UTF-8 \(file) | lull … -"
+        case _ where head.first { !JSONText.isBlank($0) } == UInt8(ascii: "["):
+            return "it is a JSON array, but a trace has an object on each line: jq -c '.[]' \(file) | lull … -"
+        default: return looksLikeColumns(head) ? columns : nil
+        }
+    }
+
+    private static let columns =
+        "it looks like CSV, but a trace has a JSON object on each line, such as {\"at\":12.5,\"key\":\"lamp\"}"
+
+    /// Returns whether text is UTF-16: it has a byte order mark, or every other byte is zero.
+    private static func isUTF16(_ head: [UInt8]) -> Bool {
+        if head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF]) { return true }
+        guard head.count >= 4 else { return false }
+        return (head[0] == 0) != (head[1] == 0) && (head[0] == 0) == (head[2] == 0) && (head[1] == 0) == (head[3] == 0)
+    }
+
+    /// Returns whether all lines have the same number of fields, and look like neither JSON nor a program.
+    private static func looksLikeColumns(_ head: [UInt8]) -> Bool {
+        var lines = head.split(separator: UInt8(ascii: "\n")).map { $0.filter { $0 != UInt8(ascii: "\r") } }
+        // The last line may continue beyond these bytes.
+        if head.count >= length, lines.count > 1 { lines.removeLast() }
+        guard let first = lines.first, first.first != UInt8(ascii: "{") else { return false }
+        return "\t,;".utf8.contains { separator in
+            let counts = lines.map { line in line.count { $0 == separator } }
+            let fields = first.split(separator: separator, omittingEmptySubsequences: false)
+            return counts[0] > 0 && counts.allSatisfy { $0 == counts[0] } && fields.allSatisfy(isField)
+        }
+    }
+
+    /// Returns whether text may be a field: unlike a part of a sentence or program, it has no leading blank and no brackets.
+    private static func isField(_ field: ArraySlice<UInt8>) -> Bool {
+        if field.first == UInt8(ascii: "\"") { return true }
+        return field.first != UInt8(ascii: " ") && !field.contains { "(){}[]=".utf8.contains($0) }
+    }
+}

@@ -1,0 +1,321 @@
+internal import Lull
+internal import LullCore
+
+/// Durations as people write them: a number with a unit.
+enum DurationText {
+    /// The reason why a text is no duration.
+    enum Fault: Error, Equatable {
+        case noUnit
+        case negative
+        case nonsense
+    }
+
+    /// Parses `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, or a zero.
+    ///
+    /// Fractions of a nanosecond are cut off; what exceeds the range is ``CoreDuration/infinite``.
+    static func parse(_ text: ByteSlice) throws(Fault) -> CoreDuration {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let text = text.part((isNegative ? 1 : 0)..<text.count)
+        guard let number = DecimalNumber(text) else { throw .nonsense }
+        let unit: UInt128
+        switch String(decoding: text[number.end...], as: UTF8.self) {
+        case "": if number.digits == 0 { unit = 0 } else { throw isNegative ? .negative : .noUnit }
+        case "ns": unit = 1
+        case "us", "µs", "μs": unit = 1000
+        case "ms": unit = 1_000_000
+        case "s": unit = 1_000_000_000
+        case "m": unit = 60_000_000_000
+        case "h": unit = 3_600_000_000_000
+        default: throw .nonsense
+        }
+        if isNegative, number.digits > 0 { throw .negative }
+        return number.scaled(by: unit).map { CoreDuration(nanoseconds: $0) } ?? .infinite
+    }
+
+    /// Parses a string.
+    static func parse(_ text: String) throws(Fault) -> CoreDuration {
+        let bytes = Array(text.utf8)
+        let result: Result<CoreDuration, Fault> = bytes.withUnsafeBufferPointer { bytes in
+            do throws(Fault) { return .success(try parse(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    /// Parses a text, or says what is wrong with it.
+    static func read(_ text: String) throws(Refusal) -> CoreDuration {
+        do throws(Fault) { return try parse(text) } catch {
+            throw Refusal(reason: "\"\(text)\" \(error.explanation(of: text))")
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension DurationText {
+    private static let units: [(name: String, length: Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
+    /// With the length from which on each is used: 106 days say more than 9,140,000 seconds.
+    private static let longUnits: [(name: String, length: Int64, from: Int64)] = [
+        ("d", 86_400_000_000_000, 172_800_000_000_000), ("h", 3_600_000_000_000, 7_200_000_000_000),
+    ]
+
+    /// Returns a duration in a suitable unit, with up to three digits after the point; from two hours on, with three digits in all.
+    private static func shown(_ nanoseconds: Int64) -> String {
+        long(nanoseconds) ?? short(nanoseconds)
+    }
+
+    private static func long(_ nanoseconds: Int64) -> String? {
+        guard let unit = longUnits.first(where: { nanoseconds >= $0.from }) else { return nil }
+        return decimal(thousandths: roundedToThreeDigits(nanoseconds / (unit.length / 1000))) + unit.name
+    }
+
+    private static func short(_ nanoseconds: Int64) -> String {
+        guard let unit = units.first(where: { nanoseconds >= $0.length }) else { return "\(nanoseconds)ns" }
+        return decimal(thousandths: nanoseconds / (unit.length / 1000)) + unit.name
+    }
+
+    /// Returns a duration in the largest unit that is exact, as ``parse(_:)`` reads it.
+    static func exact(_ duration: CoreDuration) -> String {
+        for text in [shown(duration.nanoseconds), short(duration.nanoseconds)] where (try? parse(text)) == duration {
+            return text
+        }
+        return "\(duration)"
+    }
+
+    /// Returns a duration as people write it in an option: `1m`, not `60s`.
+    static func option(_ duration: CoreDuration) -> String {
+        for (name, length) in [("h", Int64(3_600_000_000_000)), ("m", 60_000_000_000)] where duration > .zero {
+            if duration.nanoseconds % length == 0 { return "\(duration.nanoseconds / length)\(name)" }
+        }
+        return exact(duration)
+    }
+
+    /// Returns a duration with three significant digits in a suitable unit, for tables.
+    static func rounded(_ nanoseconds: Int64) -> String {
+        long(nanoseconds) ?? shown(roundedToThreeDigits(nanoseconds))
+    }
+
+    static func rounded(_ duration: Duration) -> String { rounded(CoreDuration(duration).nanoseconds) }
+
+    private static func roundedToThreeDigits(_ number: Int64) -> Int64 {
+        var step: Int64 = 1
+        while number / step >= 1000 { step *= 10 }
+        let (sum, overflow) = number.addingReportingOverflow(step / 2)
+        return overflow ? number : sum / step * step
+    }
+
+    private static func decimal(thousandths: Int64) -> String {
+        var digits = String(thousandths % 1000 + 1000).dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(thousandths / 1000)\(digits.isEmpty ? "" : ".")\(digits)"
+    }
+}
+
+extension DurationText.Fault {
+    /// The fault, for the end of a message.
+    func explanation(of text: String) -> String {
+        switch self {
+        case .noUnit: "has no unit: write \(text)s or \(text)ms"
+        case .negative: "is negative: a duration is zero or more"
+        case .nonsense:
+            "is not a duration: write a number with one of the units ns, us, ms, s, m, h, such as 300ms or 1.5s"
+        }
+    }
+}
+
+/// Instants as decimal seconds, exact to the nanosecond in both directions.
+///
+/// `Double`, which the standard library and Foundation parse into, is not exact for Unix time in nanoseconds; and a trace has a
+/// number on each line, as the benchmark rows "lull simulate" measure.
+enum DecimalSeconds {
+    /// Parses a JSON number; digits beyond the ninth after the point are cut off.
+    ///
+    /// - Returns: Nil for an instant more than 292 years from the origin.
+    static func parse(_ number: ByteSlice) -> CoreInstant? {
+        if let nanoseconds = parseShort(number) { return CoreInstant(nanoseconds: nanoseconds) }
+        let isNegative = number.first == UInt8(ascii: "-")
+        let text = number.part((isNegative ? 1 : 0)..<number.count)
+        guard let decimal = DecimalNumber(text) else { return nil }
+        var exponent = 0
+        if decimal.end < text.count {
+            let digits = String(decoding: text[(decimal.end + 1)...], as: UTF8.self)
+            // Beyond these limits, no mantissa in memory can compensate it.
+            exponent = min(max(Int(digits) ?? (digits.hasPrefix("-") ? .min : .max), -1 << 40), 1 << 40)
+        }
+        guard let nanoseconds = decimal.scaled(byTenTo: exponent + 9) else { return nil }
+        return CoreInstant(nanoseconds: isNegative ? -nanoseconds : nanoseconds)
+    }
+
+    /// Appends an instant or a duration in seconds, with as many digits after the point as it needs.
+    static func append(_ nanoseconds: Int64, to text: inout [UInt8]) {
+        text.append(upTo: 21) { $0.put(seconds: nanoseconds) }
+    }
+
+    /// Returns an instant as text.
+    static func text(_ instant: CoreInstant) -> String {
+        var text: [UInt8] = []
+        append(instant.nanoseconds, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Parses the common case of ``parse(_:)``: no sign, up to nine digits on either side of the point. Returns nil for all others.
+    private static func parseShort(_ number: ByteSlice) -> Int64? {
+        var position = 0
+        var value: Int64 = 0
+        while position < number.count {
+            let digit = number[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { break }
+            value = value &* 10 &+ Int64(digit)
+            position += 1
+        }
+        guard position > 0, position <= 9 else { return nil }
+        if position == number.count { return value &* 1_000_000_000 }
+        let places = number.count - position - 1
+        guard number[position] == UInt8(ascii: "."), places <= 9 else { return nil }
+        for _ in 0..<places {
+            position += 1
+            let digit = number[position] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            value = value &* 10 &+ Int64(digit)
+        }
+        return value &* powersOfTen[9 - places]
+    }
+
+    private static let powersOfTen: [Int64] = [
+        1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000,
+    ]
+}
+
+/// A decimal number without a sign: its first digits, which are all that matter of an instant or a duration, and a power of ten.
+struct DecimalNumber {
+    private(set) var digits: UInt128 = 0
+    private var power = 0
+    /// Where it ends in the text.
+    private(set) var end = 0
+
+    /// Reads the number at the start of a text; returns nil if there is none, or none after its point.
+    init?(_ text: ByteSlice) {
+        var start = 0
+        var isFraction = false
+        while end < text.count {
+            let digit = text[end] &- UInt8(ascii: "0")
+            if digit < 10 {
+                let isKept = digits < 1_000_000_000_000_000_000_000_000
+                if isKept { digits = digits * 10 + UInt128(digit) }
+                if isKept == isFraction { power += isFraction ? -1 : 1 }
+            } else if text[end] == UInt8(ascii: "."), !isFraction, end > 0 {
+                isFraction = true
+                start = end + 1
+            } else {
+                break
+            }
+            end += 1
+        }
+        if end == start { return nil }
+    }
+
+    /// Returns the number times a unit of at most an hour in nanoseconds, and a power of ten, cut to a whole number; nil if that is
+    /// out of range.
+    func scaled(by unit: UInt128 = 1, byTenTo exponent: Int = 0) -> Int64? {
+        var (value, power) = (digits * unit, power + exponent)
+        while power > 0, value > 0 {
+            if value > UInt128(Int64.max) { return nil }
+            value *= 10
+            power -= 1
+        }
+        while power < 0, value > 0 {
+            value /= 10
+            power += 1
+        }
+        return Int64(exactly: value)
+    }
+}
+
+/// Parses RFC 3339 times such as `2024-05-01T12:00:00.25+02:00` into Unix time.
+///
+/// Foundation's parser returns a `Date`, a `Double` that is not exact to the nanosecond, and refuses some of these times:
+/// lower-case letters, a blank for the T, leap seconds.
+enum Timestamp {
+    /// Parses a time; digits beyond the ninth after the point are cut off.
+    ///
+    /// A leap second is the first second of the next minute, as in Unix time.
+    static func parse(_ text: ByteSlice) throws(Fault) -> CoreInstant {
+        var reader = Reader(text: text)
+        guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
+            let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
+            let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
+            let second = reader.number(2), let nanosecond = reader.fraction(), let offset = reader.offset(),
+            reader.position == text.count, (1...12).contains(month), day >= 1, hour <= 23, minute <= 59, second <= 60
+        else { throw .noTime }
+        let days = daysSince1970(year, month, day)
+        guard days < daysSince1970(year, month + 1, 1) else { throw .noTime }
+        let seconds = Int128(days * 86400 + hour * 3600 + minute * 60 + second - offset)
+        guard let nanoseconds = Int64(exactly: seconds * 1_000_000_000 + Int128(nanosecond)) else { throw .outOfRange }
+        return CoreInstant(nanoseconds: nanoseconds)
+    }
+
+    /// The reason why a text is no timestamp.
+    enum Fault: Error, Equatable {
+        case noTime
+        /// More than 292 years from 1970.
+        case outOfRange
+    }
+
+    /// Counts years from March on, so that a leap day is the last day of its year. Month 13 is the January of the next year.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let marchYear = (month > 2 ? year : year - 1) + 400
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        let days = marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + dayOfYear
+        return days - 719_468 - 146_097
+    }
+
+    private struct Reader {
+        let text: ByteSlice
+        var position = 0
+
+        mutating func skip(_ byte: Unicode.Scalar) -> Bool {
+            guard position < text.count, text[position] == UInt8(ascii: byte) else { return false }
+            position += 1
+            return true
+        }
+
+        mutating func digit() -> Int? {
+            guard position < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[position]) else {
+                return nil
+            }
+            position += 1
+            return Int(text[position - 1] - UInt8(ascii: "0"))
+        }
+
+        mutating func number(_ digits: Int) -> Int? {
+            var number = 0
+            for _ in 0..<digits {
+                guard let digit = digit() else { return nil }
+                number = number * 10 + digit
+            }
+            return number
+        }
+
+        /// Nanoseconds; zero without a fraction.
+        mutating func fraction() -> Int? {
+            guard skip(".") else { return 0 }
+            var nanoseconds = 0
+            var unit = 100_000_000
+            let start = position
+            while let digit = digit() {
+                nanoseconds += digit * unit
+                unit /= 10
+            }
+            return position > start ? nanoseconds : nil
+        }
+
+        /// Seconds east of UTC.
+        mutating func offset() -> Int? {
+            if skip("Z") || skip("z") { return 0 }
+            let isWest = skip("-")
+            guard isWest || skip("+"), let hours = number(2), skip(":"), let minutes = number(2), hours <= 23,
+                minutes <= 59
+            else { return nil }
+            return (isWest ? -1 : 1) * (hours * 3600 + minutes * 60)
+        }
+    }
+}

@@ -132,10 +132,3 @@ extension Page.Block {
         return isTerm
     }
 }
-
-extension String {
-    /// The text with blanks up to a width.
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - Terminal.columns(of: self)))
-    }
-}

@@ -65,13 +65,12 @@ enum Diagram {
         var seen: Set<Character> = []
         func appendRow(_ name: String, _ marks: String) {
             seen.formUnion(marks)
-            text.append(string: name + String(repeating: " ", count: labels - name.count + 2))
-            text.append(string: marks + "\n")
+            text.append(string: name.padded(to: labels + 2) + marks + "\n")
         }
 
         let rest = " from \(excerpt.startText)s on; a column is \(DurationText.rounded(step))"
         let head = "key \(Terminal.shown(key, upTo: max(12, screen - rest.count - 4)))\(rest)"
-        for line in Terminal.wrap(head, to: screen) { text.append(string: line + "\n") }
+        text.append(wrapped: head, to: screen)
         appendRow("submits", submits.map { $0 == 0 ? "." : $0 == 1 ? "o" : $0 < 10 ? "\($0)" : "+" }.joined())
         for (name, policy) in policies {
             var marks = [Character](repeating: ".", count: Int(columns))
@@ -82,7 +81,7 @@ enum Diagram {
             for execution in executions where execution.at < excerpt.to { marks[column(execution.at)] = "x" }
             appendRow(name, String(marks))
         }
-        for line in Terminal.wrap(legend(of: seen), to: screen) { text.append(string: line + "\n") }
+        text.append(wrapped: legend(of: seen), to: screen)
     }
 
     /// Returns the meanings of the marks that occur.

@@ -90,17 +90,16 @@ struct Summary {
             rows.append(("delay from due to the start", Self.shown(delayToStart)))
         }
         let width = Terminal.width
-        // On a narrow terminal, values are on lines of their own below the names.
-        let indent = width < 60 ? 2 : 29
-        let blanks = String(repeating: " ", count: indent)
         for (name, value) in rows {
-            var lines = Terminal.wrap(value, to: width - indent).map { blanks + $0 }
-            if width < 60 {
-                lines = Terminal.wrap(name, to: width) + lines
-            } else {
-                lines[0] = name + lines[0].dropFirst(name.count)
+            guard width >= 60 else {
+                // On a narrow terminal, values are on lines of their own below the names.
+                text.append(wrapped: name, to: width)
+                for line in Terminal.wrap(value, to: width - 2) { text.append(string: "  \(line)\n") }
+                continue
             }
-            for line in lines { text.append(string: line + "\n") }
+            for (number, line) in Terminal.wrap(value, to: width - 29).enumerated() {
+                text.append(string: (number == 0 ? name : "").padded(to: 29) + line + "\n")
+            }
         }
     }
 

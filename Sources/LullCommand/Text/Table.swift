@@ -80,14 +80,11 @@ enum Table {
                 var line = ""
                 for (column, cell) in row.enumerated() {
                     let cell = Terminal.cut(cell, to: widths[column])
-                    let blanks = String(repeating: " ", count: widths[column] - Terminal.columns(of: cell))
+                    let isText = column == 0 || left.contains(names[column])
                     if column > 0 { line += column == marks ? " " : "  " }
-                    if column > 0, !left.contains(names[column]) {
-                        line += blanks + cell
-                    } else {
-                        // Text in the last column needs no padding.
-                        line += column < row.count - 1 || column == 0 ? cell + blanks : cell
-                    }
+                    // Text in the last column needs no padding.
+                    let isLast = column > 0 && column == row.count - 1
+                    line += isText && isLast ? cell : cell.padded(to: widths[column], isRight: !isText)
                 }
                 if number == 0, !isBegun { line = style.bold(line) }
                 text.append(string: (chosen.contains(number) ? style.chosen(line) : line) + "\n")
@@ -131,8 +128,7 @@ enum Table {
                 // A column without a name is shown with the one before it.
                 let hasMark = names.indices.contains(column + 1) && names[column + 1].isEmpty
                 let cell = row[column] + (hasMark && row.indices.contains(column + 1) ? " \(row[column + 1])" : "")
-                let blanks = String(repeating: " ", count: label - Terminal.columns(of: name))
-                let line = "\(name)\(blanks)  \(cell)"
+                let line = "\(name.padded(to: label))  \(cell)"
                 let lines = Terminal.columns(of: line) <= width ? [line] : [name, "  \(cell)"]
                 for line in lines { text.append(string: Terminal.cut(line, to: width) + "\n") }
             }

@@ -158,3 +158,18 @@ enum Terminal {
         return lines
     }
 }
+
+extension [UInt8] {
+    /// Appends a text as lines, broken between words.
+    mutating func append(wrapped text: String, to width: Int = Terminal.width) {
+        for line in Terminal.wrap(text, to: width) { append(string: line + "\n") }
+    }
+}
+
+extension String {
+    /// The text with blanks up to a width, behind it or in front of it.
+    func padded(to width: Int, isRight: Bool = false) -> String {
+        let blanks = String(repeating: " ", count: max(0, width - Terminal.columns(of: self)))
+        return isRight ? blanks + self : self + blanks
+    }
+}

@@ -86,14 +86,14 @@ extension OutlierKey {
 extension TuneReport {
     func appendText(style: Terminal.Style, to text: inout [UInt8]) {
         guard submits > 0 else {
-            return append("\(counts): nothing was submitted, so there is nothing to compare.", to: &text)
+            return text.append(wrapped: "\(counts): nothing was submitted, so there is nothing to compare.")
         }
         let all = tables.map { Array($0.range) }
         let detail = Detail.levels.first { Table.fits(cells($0, all), marks: 1) } ?? Detail.levels[4]
         let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
         appendAnswer(style, to: &text)
         let name = detail.percentages.count == 1 ? "percentile" : "percentiles"
-        append("\(counts) in \(DurationText.rounded(span)). Delays are the \(name) \(delays).", to: &text)
+        text.append(wrapped: "\(counts) in \(DurationText.rounded(span)). Delays are the \(name) \(delays).")
         text.append("\n")
         let shown = tables.map { thinned($0) }
         let rows = cells(detail, shown)
@@ -102,11 +102,6 @@ extension TuneReport {
         text.append("\n")
         appendLegend(detail, isWhole: shown == all, to: &text)
         if let outlierKeys, insufficiency == nil { append(outlierKeys, to: &text) }
-    }
-
-    /// Appends a sentence, wrapped to the terminal.
-    private func append(_ sentence: String, to text: inout [UInt8]) {
-        for line in Terminal.wrap(sentence, to: Terminal.width) { text.append(string: line + "\n") }
     }
 
     // MARK: - The answer
@@ -120,12 +115,12 @@ extension TuneReport {
 
     private func appendAnswer(_ style: Terminal.Style, to text: inout [UInt8]) {
         if let insufficiency {
-            append("No suggestion: \(insufficiency.explanation).", to: &text)
+            text.append(wrapped: "No suggestion: \(insufficiency.explanation).")
         } else if !outcomes.contains(where: \.isWorthwhile) {
             let best = Percent.shown(outcomes.map(\.saved).max() ?? 0)
-            append("Nothing can be saved: of these waits none saves more than \(best) of the submits.", to: &text)
+            text.append(wrapped: "Nothing can be saved: of these waits none saves more than \(best) of the submits.")
         } else if answers.first?.suggestion.map({ $0.reason == .nearest }) ?? true {
-            append("The target is missed: no wait of the table meets it and saves 1 % or more.", to: &text)
+            text.append(wrapped: "The target is missed: no wait of the table meets it and saves 1 % or more.")
         }
         for (number, table) in answers.enumerated() {
             guard let suggestion = table.suggestion else { continue }
@@ -133,13 +128,14 @@ extension TuneReport {
             let saved = "saves \(Percent.shown(outcome.saved)), nine of ten within \(rounded(outcome.delay))"
             if number > 0 {
                 let missed = suggestion.reason == .nearest && answers[0].suggestion?.reason != .nearest
-                append("Or \(option(table, outcome)): \(saved)\(missed ? ", which misses the target" : "").", to: &text)
+                text.append(
+                    wrapped: "Or \(option(table, outcome)): \(saved)\(missed ? ", which misses the target" : "").")
                 continue
             }
             let longest = outcome.starvation.map { ", at worst \(DurationText.rounded($0))" } ?? ""
             let answer = "\(option(table, outcome)): \(saved)\(longest)."
             for line in Terminal.wrap(answer, to: Terminal.width) { text.append(string: style.bold(line) + "\n") }
-            append("Why: \(reason(suggestion, table)).", to: &text)
+            text.append(wrapped: "Why: \(reason(suggestion, table)).")
         }
         text.append("\n")
     }
@@ -226,28 +222,28 @@ extension TuneReport {
     /// - Parameter isWhole: False if waits are left out to keep the answer in sight.
     private func appendLegend(_ detail: Detail, isWhole: Bool, to text: inout [UInt8]) {
         let chosen = answers.isEmpty ? "" : "; < suggested"
-        append("* efficient: none of its kind saves as much with less delay\(chosen)", to: &text)
+        text.append(wrapped: "* efficient: none of its kind saves as much with less delay\(chosen)")
         let (others, first) = detail.hasDelayFromFirst ? (", after first", " (first)") : ("", "")
-        append("after last\(others): from the last\(first) submit behind an execution to it", to: &text)
+        text.append(wrapped: "after last\(others): from the last\(first) submit behind an execution to it")
         guard isWhole else {
-            return append("Only some of the waits, as the terminal is short; all: lull tune … | cat", to: &text)
+            return text.append(wrapped: "Only some of the waits, as the terminal is short; all: lull tune … | cat")
         }
         guard detail.hasAll else { return }
         let spacing = hasSpacing ? " or the spacing" : ""
-        append("premature: the burst went on within the same wait\(spacing), so the value did not last", to: &text)
-        append("longest: the longest time that submits went on without an execution", to: &text)
+        text.append(wrapped: "premature: the burst went on within the same wait\(spacing), so the value did not last")
+        text.append(wrapped: "longest: the longest time that submits went on without an execution")
     }
 
     private func append(_ outliers: [OutlierKey], to text: inout [UInt8]) {
         text.append("\n")
-        guard !outliers.isEmpty else { return append("No key needs a wait of its own.", to: &text) }
-        append("Keys that would need a wait of their own, the busiest first:", to: &text)
+        guard !outliers.isEmpty else { return text.append(wrapped: "No key needs a wait of its own.") }
+        text.append(wrapped: "Keys that would need a wait of their own, the busiest first:")
         for key in outliers {
             let rest =
                 ": --wait \(DurationText.exact(key.wait)) saves \(Percent.shown(key.saved)) of \(key.submits) submits, "
                 + "the common one \(Percent.shown(key.savedWithCommon))"
             let line = "  \(Terminal.shown(key.name, upTo: max(12, Terminal.width - rest.count - 2)))\(rest)"
-            append(line, to: &text)
+            text.append(wrapped: line)
         }
     }
 }

@@ -11,7 +11,7 @@ public struct DebounceOptions: Sendable {
     /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
     /// Nil for `restart`, or for the rule of a given policy.
     public var delayRule: DelayRule?
-    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what comes to rest
+    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be due
     /// earlier waits (<doc:WhenItRestsButNotTooOften>). Nil or zero for none.
     public var spacing: Duration?
     /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest

@@ -28,7 +28,7 @@ public final class DebouncedValue<Value: Sendable> {
         }
     }
 
-    /// The value at which it last came to rest.
+    /// The value at which it last settled.
     public var settled: Value {
         access(keyPath: \.settled)
         return state.settled.value
@@ -58,12 +58,12 @@ public final class DebouncedValue<Value: Sendable> {
     @ObservationIgnored private var state: State
     @ObservationIgnored private let isDuplicate: ((Value, Value) -> Bool)?
     @ObservationIgnored private let debouncer: Debouncer<Setting, Void>
-    @ObservationIgnored private let rest: Rest
+    @ObservationIgnored private let link: Link
     @ObservationIgnored private let listeners = Listeners<Value>()
 
     /// Gives the debouncer's handler a weak reference to the object, which does not exist yet when the handler is made.
     @MainActor
-    private final class Rest {
+    private final class Link {
         weak var owner: DebouncedValue?
     }
 
@@ -75,10 +75,10 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - value: The initial value, which counts as settled.
     ///   - wait: The time without a change after which the value settles.
     ///   - maxWait: The longest time for which it may change without settling; at least `wait`.
-    ///   - edges: Whether it settles only when a burst of changes has come to rest, or at its beginning as well. The leading edge
+    ///   - edges: Whether it settles only at the end of a burst of changes, or at its beginning as well. The leading edge
     ///     alone stops the program: the last value would never settle.
     ///   - spacing: The least time between two instants at which it settles, flushes included; nil for none.
-    ///   - removingDuplicates: Whether two values are the same: if the value comes to rest where it last settled, it
+    ///   - removingDuplicates: Whether two values are the same: if the value settles where it last settled, it
     ///     does not settle again, and observers are not notified. For `Equatable` values, give `==`.
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due it may settle, so that one wake-up of the processor serves several; never
@@ -92,11 +92,11 @@ public final class DebouncedValue<Value: Sendable> {
         fileID: StaticString = #fileID, line: UInt = #line
     ) {
         require(
-            edges.contains(.trailing), "a value settles when it has come to rest: its edges must include trailing",
+            edges.contains(.trailing), "a value settles at the end of a burst: its edges must include trailing",
             at: SourceSite(fileID, line))
-        let rest = Rest()
+        let link = Link()
         isDuplicate = removingDuplicates
-        self.rest = rest
+        self.link = link
         state = State(last: Setting(value: value), settled: Setting(value: value))
         debouncer = Debouncer(
             for: wait, maxWait: maxWait, edges: edges,
@@ -104,9 +104,9 @@ public final class DebouncedValue<Value: Sendable> {
             line: line
         ) {
             @MainActor setting in
-            rest.owner?.settle(setting)
+            link.owner?.settle(setting)
         }
-        rest.owner = self
+        link.owner = self
     }
 
     /// Settles the value before it returns: when a field is left, for example.

@@ -1,7 +1,7 @@
 public import Dispatch
 public import LullCore
 
-/// Runs a handler with the newest value once a burst of submits has come to rest.
+/// Runs a handler with the newest value once a burst of submits has ended.
 ///
 /// ```swift
 /// let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
@@ -82,10 +82,10 @@ extension Debouncer {
     /// file or a server, make a policy with `Policy.debounce`, which throws, and use the initialiser that takes it.
     ///
     /// - Parameters:
-    ///   - wait: The quiet period after which a burst has come to rest. Zero coalesces nothing.
+    ///   - wait: The quiet period after which a burst has ended. Zero coalesces nothing.
     ///   - maxWait: The longest that a value waits; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
-    ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
+    ///   - edges: Whether a burst is executed at its beginning, at its end, or both.
     ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
     ///     It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.

@@ -1,7 +1,7 @@
 public import Dispatch
 public import LullCore
 
-/// Runs a handler for each key, with the key's newest value, once the burst of submits under that key has come to rest.
+/// Runs a handler for each key, with the key's newest value, once the burst of submits under that key has ended.
 ///
 /// ```swift
 /// let levels = KeyedDebouncer(for: .seconds(2), maxWait: .seconds(10)) { (device: DeviceID, level: Int) in
@@ -90,10 +90,10 @@ extension KeyedDebouncer {
     /// file or a server, make a policy with `Policy.debounce`, which throws, and use the initialiser that takes it.
     ///
     /// - Parameters:
-    ///   - wait: The quiet period after which a burst has come to rest. Zero coalesces nothing.
+    ///   - wait: The quiet period after which a burst has ended. Zero coalesces nothing.
     ///   - maxWait: The longest that a value waits; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
-    ///   - edges: Whether a burst is executed at its beginning, when it has come to rest, or both.
+    ///   - edges: Whether a burst is executed at its beginning, at its end, or both.
     ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
     ///     It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.

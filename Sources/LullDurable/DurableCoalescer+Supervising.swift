@@ -2,7 +2,7 @@
 
 extension DurableCoalescer {
     /// Returns how much is pending, ready, running and dead in the namespace, and how late the oldest work is: for a
-    /// dashboard or a health check. The cost grows with the number of keys that are not at rest.
+    /// dashboard or a health check. The cost grows with the number of keys that are not idle.
     public func status() async throws(DurableError) -> DurableStatus {
         guard let status = try await store.status().first(where: { $0.namespace == namespace }) else {
             throw .noPolicy(namespace: namespace)

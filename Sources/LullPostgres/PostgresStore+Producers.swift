@@ -151,7 +151,7 @@ extension DurableRules {
                 policy, combination: combination, maxBatch: row.bigint(column + 8).map { Int($0) },
                 whileRunning: DurableWhileRunning(name: row.text(column + 10)) ?? .queue)
         } catch {
-            throw .unusable("the database has a policy that is none: \(error)")
+            throw .unusable("the database has a policy that this version does not understand: \(error)")
         }
     }
 }

@@ -99,7 +99,7 @@ extension Statement {
         } catch let error as DurableError {
             throw error
         } catch {
-            throw connection.damage("a policy of the namespace \(name) that is none: \(error)")
+            throw connection.damage("a policy of the namespace \(name) that breaks a rule: \(error)")
         }
     }
 

@@ -222,7 +222,7 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         try await read { file throws(DurableError) in try file.status() }
     }
 
-    /// Returns keys that are not at rest: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
+    /// Returns keys that are not idle: see ``/LullDurable/DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {

@@ -15,7 +15,7 @@ extension SQLiteTransaction {
         // Work may have come since the last step.
         let status = try status(of: namespace)
         if status.hasWork { throw .hasWork(status) }
-        // Keys without work whose gates are not at rest.
+        // Keys without work whose gates are not idle.
         let statement = try connection[.someRows]
         statement.bind(":namespace", namespace.id)
         statement.bind(":limit", Self.forgottenRows)

@@ -1,7 +1,7 @@
 internal import LullCore
 internal import LullDurable
 
-// The table `work`, which has a row for each key that is not at rest: how a step changes it, and how a row is read.
+// The table `work`, which has a row for each key that is not idle: how a step changes it, and how a row is read.
 
 /// The columns of `work` beside those of ``RowColumn``, and the parameters for their values. The first three are read, in this order,
 /// before the others.

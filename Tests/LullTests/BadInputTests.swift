@@ -124,7 +124,7 @@ struct BadInputTests {
             let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
             }
-            #expect(message(edges).contains("Lull: a value settles when it has come to rest"))
+            #expect(message(edges).contains("Lull: a value settles at the end of a burst"))
         }
 
         @Test("is found by the message: it names the file and the line of the caller")

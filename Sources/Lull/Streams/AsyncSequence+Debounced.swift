@@ -11,9 +11,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// message if a setting breaks a rule (<doc:Semantics>, section 10).
     ///
     /// - Parameters:
-    ///   - wait: The quiet period after which a burst has come to rest.
+    ///   - wait: The quiet period after which a burst has ended.
     ///   - maxWait: The longest that an element waits before it is due; at least `wait`.
-    ///   - edges: Whether an element is delivered at the beginning of a burst, when it has come to rest, or both.
+    ///   - edges: Whether an element is delivered at the beginning of a burst, at its end, or both.
     ///   - maxCount: As soon as this many elements are pending, they are due; only with the trailing edge.
     ///   - spacing: The least time between two due instants; only with the trailing edge. Nil for none.
     ///   - combining: How the elements of one delivery become the one that is delivered. With `merge`, the upstream is

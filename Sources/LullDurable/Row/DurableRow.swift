@@ -28,7 +28,7 @@ package import LullCore
 ///
 /// A *held* value is one that is ``ready`` and has no due instant (``Ready/isHeld``): it went back before anything newer was due.
 ///
-/// A key without a row is at rest: no gate is open, and nothing is left to do.
+/// A key without a row is idle: no gate is open, and nothing is left to do.
 package struct DurableRow: Hashable, Sendable {
     /// The number before the first submit of this row.
     package var born: Int64

@@ -12,7 +12,7 @@ package protocol DurableTable {
     /// The highest generation of all deleted rows.
     var base: Int64 { get set }
 
-    /// Returns the row of a key, or nil if the key is at rest.
+    /// Returns the row of a key, or nil if the key is idle.
     mutating func find(_ key: [UInt8], in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
     /// Inserts a row.
     mutating func insert(

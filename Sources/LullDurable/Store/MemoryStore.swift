@@ -166,7 +166,7 @@ public final class MemoryStore: DurableStore {
         }
     }
 
-    /// Returns keys that are not at rest: see ``DurableStore/list(in:prefix:limit:)``.
+    /// Returns keys that are not idle: see ``DurableStore/list(in:prefix:limit:)``.
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {

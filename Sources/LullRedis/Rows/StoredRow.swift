@@ -131,7 +131,7 @@ extension DurableRules {
                 policy, combination: combination, maxBatch: packed[8].number.map { Int($0) },
                 whileRunning: DurableWhileRunning(name: packed[10].text) ?? .queue)
         } catch {
-            throw .unusable("the namespace has a policy that is none: \(error)")
+            throw .unusable("the namespace has a policy that this version does not understand: \(error)")
         }
     }
 

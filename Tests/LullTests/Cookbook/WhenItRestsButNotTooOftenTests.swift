@@ -3,7 +3,7 @@ import LullTesting
 import TestSupport
 import Testing
 
-@Suite("When it rests, but not too often")
+@Suite("When typing pauses, but not too often")
 @MainActor
 struct WhenItRestsButNotTooOftenTests {
     let clock = ManualClock()

@@ -29,8 +29,7 @@ struct GettingStartedSamples {
         typealias DeviceID = String
         let lamp: DeviceID = "lamp"
 
-        let levels = KeyedDebouncer(for: .seconds(2), maxWait: .seconds(10), clock: clock) {
-            (device: DeviceID, level: Int) in
+        let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (device: DeviceID, level: Int) in
             try await hub.set(level, on: device)
         }
         levels.submit(7, for: lamp)

@@ -5,6 +5,7 @@ import Testing
 @Suite("The code of a page")
 struct PageTests {
     static let pages = [
+        "Lull/Lull": "GettingStartedSamples",
         "Lull/GettingStarted": "GettingStartedSamples",
         "Lull/ActorsThatOwnADebouncer": "ActorSamples",
         "Lull/ChangingTheWait": "WaitSamples",

@@ -60,7 +60,7 @@ struct PolicySamples {
 
         do {
             let policy = try Policy.debounce(for: wait, maxWait: maxWait)
-            print("executed after \(policy.wait) at rest")
+            print("executed after \(policy.wait) without a call")
         } catch {
             print("in the settings: \(error)")
         }

@@ -30,7 +30,7 @@ struct StreamTests {
         await clock.advance(by: .zero, until: .started)
     }
 
-    @Test("delivers the newest element when a burst has come to rest, counted from its arrival")
+    @Test("delivers the newest element when a burst has ended, counted from its arrival")
     func debounce() async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), clock: clock))

@@ -7,7 +7,7 @@ struct Order: Codable, Sendable {
     var status: String
 }
 
-/// A server that mails a customer about an order when it has come to rest: once for several changes, and also if the server is
+/// A server that mails a customer about an order when it has stopped changing: once for several changes, and also if the server is
 /// killed meanwhile. Any number of these servers share one database.
 ///
 /// `PUT /orders/17` changes an order, and `GET /` says how much is pending. In the environment, `DATABASE` is the URL of a

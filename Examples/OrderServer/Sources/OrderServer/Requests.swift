@@ -55,7 +55,7 @@ func requests(port: UInt16) throws -> AsyncStream<Request> {
     }
 }
 
-/// Returns a request, or nil if it is none, too long, or does not come within five seconds.
+/// Returns a request, or nil if it is malformed, too long, or does not come within five seconds.
 private func read(from connection: Int32) -> Request? {
     var limit = timeval(tv_sec: 5, tv_usec: 0)
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

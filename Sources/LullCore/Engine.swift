@@ -72,14 +72,19 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     public mutating func submit(
         _ value: Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
-        var index = core.beginSubmit(at: slotIndex(of: key), at: instant)
-        var actions = takeActions()
-        actions.dueBefore = actions.more.count
-        if index == .max {
-            index = core.addSlot(hash: KeyIndex.hash(key))
-            if index != .max { Cells.key(of: core.slots[index]).initialize(to: key) }
+        var index = slotIndex(of: key)
+        var actions = Actions<Key, Value>()
+        var placement = index == .max ? .undecided : core.submitFastPath(core.slots[index], at: instant, wait: wait)
+        if case .undecided = placement {
+            index = core.beginSubmit(at: index, at: instant)
+            takeActions(&actions)
+            actions.dueBefore = actions.more.count
+            if index == .max {
+                index = core.addSlot(hash: KeyIndex.hash(key))
+                if index != .max { Cells.key(of: core.slots[index]).initialize(to: key) }
+            }
+            placement = core.submit(at: index, wait: wait)
         }
-        let placement = core.submit(at: index, wait: wait)
         if case .displaced(let fate) = placement {
             actions.displaced = value
             actions.fate = fate

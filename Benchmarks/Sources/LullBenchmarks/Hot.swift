@@ -27,6 +27,22 @@ enum Hot {
         for value in range { core.submit(value, for: 0) }
     }
 
+    // MARK: - Many objects
+
+    /// As many as lie in different places of memory: what shares a cache line or crosses a page there may cost half as much again.
+    static let objects = 64
+
+    /// The times of a submit to each object: of several, the shortest, which other programs have not held up.
+    private static func times<Object>(of objects: [Object], _ burst: (Object, Range<Int>) -> Void) -> [Double] {
+        var times = [Double](repeating: .infinity, count: objects.count)
+        for _ in 0..<10 {
+            for (number, object) in objects.enumerated() {
+                times[number] = min(times[number], Sample.of(10_000) { burst(object, 0..<10_000) }.thread)
+            }
+        }
+        return times
+    }
+
     // MARK: - Plain values
 
     static func values(_ effort: Effort) -> [Line] {
@@ -81,8 +97,15 @@ enum Hot {
                     return sample
                 },
             ])
+        let floors = (0..<objects).map { _ in Floor<Int>(wait: wait) { _ in } }
+        let debouncers = (0..<objects).map { _ in Debouncer<Int, Void>(for: .nanoseconds(wait)) { _ in } }
+        let floor = Spread(times(of: floors) { burst($0, $1) })
+        let slowest = times(of: debouncers) { burst($0, $1) }.max() ?? .nan
         return [
             taken.line("Debouncer", 1, against: "floor", 0, .ratioAtMost(1.25)),
+            Line(
+                "the slowest of \(objects) debouncers", Spread(slowest), "ns", against: "the floor's median",
+                floor, ratio: Spread(slowest / floor.median), target: .ratioAtMost(1.25)),
             Line("allocations a submit", taken.spread(1, \.allocations), "", target: .figureAtMost(0.001)),
             taken.line("the core alone", 2, against: "floor", 0),
             taken.line("Task.cancel + Task.sleep", 3, against: "Debouncer", 1, by: \.cpu, .ratioAtLeast(20)),

@@ -128,13 +128,18 @@ extension Option {
 
     /// Throws if an option of some lacks one that it needs, or does not go with another one.
     ///
-    /// - Parameter given: Their names and values.
-    static func check(_ given: [String: String], _ subcommand: Subcommand) throws(Failure) {
+    /// - Parameters:
+    ///   - given: Their names and values.
+    ///   - known: The names of all options that might be given; nil for all that there are. Rules about others are left out.
+    static func check(
+        _ given: [String: String], _ subcommand: Subcommand, among known: [String]? = nil
+    ) throws(Failure) {
         for option in all {
             guard let value = given["\(option.name)"] else { continue }
             for rule in option.rules where rule.subcommands.contains(subcommand) && value == rule.value ?? value {
                 // A command that always needs a store says so itself.
                 if rule.others == ["store"], !subcommand.canDoWithoutStore { continue }
+                if let known, !rule.others.allSatisfy({ known.contains(String($0.prefix { $0 != " " })) }) { continue }
                 let isGiven = rule.others.contains { other in
                     let words = other.split(separator: " ").map(String.init)
                     return given[words[0]].map { words.count == 1 || $0 == words[1] } ?? false

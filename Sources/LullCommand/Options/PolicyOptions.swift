@@ -33,9 +33,9 @@ struct PolicyOptions: Equatable, Sendable {
         if maxBatch != nil, combination != .collect {
             throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
         }
-        // These may have come from a store.
-        let given = Self.fields.filter { $0.isGiven(self) }.map { ($0.name, "") }
-        try Option.check(Dictionary(given) { $1 }, subcommand)
+        // These may have come from a store, and of the others nothing is known here.
+        let given = Self.fields.compactMap { field in field.given(self).map { (field.name, $0) } }
+        try Option.check(Dictionary(given) { $1 }, subcommand, among: Self.fields.map(\.name))
         do {
             switch (wait, throttle) {
             case (nil, nil):
@@ -85,7 +85,8 @@ extension PolicyOptions {
     /// An option: its property, its value in the rules of a namespace, and its text.
     struct Field: Sendable {
         let name: String
-        let isGiven: @Sendable (PolicyOptions) -> Bool
+        /// Returns the value in some options; nil if it is not given.
+        let given: @Sendable (PolicyOptions) -> String?
         /// Copies the value from other options, unless it is given.
         let complete: @Sendable (inout PolicyOptions, PolicyOptions) -> Void
         /// Copies the value from rules.
@@ -101,7 +102,7 @@ extension PolicyOptions {
             _ text: @escaping @Sendable (Value) -> String
         ) {
             self.name = name
-            isGiven = { $0[keyPath: property] != nil }
+            given = { $0[keyPath: property].map(text) }
             complete = { options, others in
                 options[keyPath: property] = options[keyPath: property] ?? others[keyPath: property]
             }

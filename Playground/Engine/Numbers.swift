@@ -50,7 +50,6 @@ extension Verdict {
         case .failed: 1
         case .superseded: 2
         case .cancelled: 3
-        // Only under `WhileRunning.restart`, which the page does not offer.
         case .interrupted: 4
         }
     }
@@ -64,6 +63,12 @@ extension Combination {
 
 extension WhileRunning {
     init(number: Int32) {
-        self = number == 0 ? .queue : number == 1 ? .cancelRunning : number == 2 ? .concurrent : .skip
+        switch number {
+        case 0: self = .queue
+        case 1: self = .cancelRunning
+        case 2: self = .restart
+        case 3: self = .concurrent
+        default: self = .skip
+        }
     }
 }

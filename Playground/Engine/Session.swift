@@ -7,7 +7,7 @@ final class Session {
     typealias Core = Engine<Int32, Int64>
 
     private var core: Core
-    private var running: [RunID] = []
+    private var running: [Execution<Int32, Int64>] = []
 
     init(_ setup: Setup) {
         core = Core(setup)
@@ -37,8 +37,9 @@ final class Session {
 
     /// - Returns: Whether the execution exists.
     func ended(_ serial: UInt64, threw: Bool, _ out: inout Outbox) -> Bool {
-        guard let index = running.firstIndex(where: { $0.serial == serial }) else { return false }
-        let (verdict, actions) = core.ended(running.remove(at: index), threw ? .threw : .returned)
+        guard let index = running.firstIndex(where: { $0.run.serial == serial }) else { return false }
+        let execution = running.remove(at: index)
+        let (verdict, actions) = core.ended(execution.run, threw ? .threw : .returned, returning: execution.batch)
         out.append(Record.verdict)
         out.append(Int64(serial))
         out.append(verdict.number)
@@ -80,7 +81,7 @@ final class Session {
     private func hand(_ action: Action<Int32, Int64>, _ out: inout Outbox) {
         switch action {
         case .start(let execution):
-            running.append(execution.run)
+            running.append(execution)
             out.append(Record.start)
             out.append(Int64(execution.run.serial))
             out.append(Int64(execution.key))

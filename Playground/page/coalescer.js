@@ -176,6 +176,7 @@ class Coalescer {
             at: Number(action.at) / 1e6, first: Number(action.first) / 1e6, startedAt: this.#clock.now, endedAt: null,
             outcome: "running", ids: action.values, behind: queue.splice(0, action.count),
             values: submits.map((submit) => submit.value), takes: 0, timer: null, isOver: false,
+            continues: submits.some(({ isBack }) => isBack),
         };
         // A key's waiting values start together.
         this.#flushed[action.key] = 0;
@@ -214,7 +215,13 @@ class Coalescer {
         this.#running.delete(action.run);
         execution.endedAt = this.#clock.now;
         execution.outcome = action.verdict;
-        for (const id of execution.ids) this.#conclude(this.#values.get(id), action.verdict);
+        if (action.verdict === "interrupted") {
+            // Its values go back in front of the newer ones, and start with them.
+            for (const id of execution.ids) Object.assign(this.#values.get(id), { outcome: "pending", isBack: true });
+            this.#queues[this.#number(execution.key)].unshift(...execution.behind);
+        } else {
+            for (const id of execution.ids) this.#conclude(this.#values.get(id), action.verdict);
+        }
         if (action.verdict === "cancelled") this.withdrawn += execution.behind.length;
         this.#observer.ended?.(execution);
     }

@@ -4,7 +4,7 @@ const never = 9223372036854775807n;
 const record = { start: 1, cancel: 2, settle: 3, submitted: 4, verdict: 5 };
 const edges = ["leading", "trailing", "maxWait", "maxCount", "flush"];
 const fates = ["superseded", "absorbed", "cancelled", "shut down", "over capacity", "rejected"];
-const verdicts = ["executed", "failed", "superseded", "cancelled"];
+const verdicts = ["executed", "failed", "superseded", "cancelled", "interrupted"];
 const counterNames =
     ["submitted", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "pending", "running"];
 
@@ -36,7 +36,7 @@ class Engine {
             duration(policy.maxWait),
             (policy.leading ? 1 : 0) | (policy.trailing ? 2 : 0), policy.delayRule === "extend" ? 1 : 0,
             count(policy.maxCount), duration(policy.spacing), { latest: 0, first: 1, collect: 2, merge: 2 }[policy.combine],
-            { queue: 0, cancel: 1, concurrent: 2, skip: 3 }[policy.whileRunning], count(policy.maxConcurrent),
+            { queue: 0, cancel: 1, restart: 2, concurrent: 3, skip: 4 }[policy.whileRunning], count(policy.maxConcurrent),
             count(policy.capacity));
         if (this.session < 0) {
             const bytes = answer().slice(1).map(Number);

@@ -15,6 +15,7 @@ function drawLegend(legend) {
         wait: [24, `${bar}opacity=".35"/><path d="M4 3v10M9 3v10M15 3v10" stroke="currentColor" stroke-width="1.5"/>`],
         pending: [32, `${bar}fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>
             <path class="hollow" d="M23 2l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>`],
+        cut: [32, '<path d="M1 5h19l-5 6H1z" opacity=".45"/><path d="M24 5h7v6H19z"/>'],
         drop: [12, '<path d="M2.5 4.5l7 7m0-7l-7 7" stroke="currentColor" stroke-width="2"/>'],
     };
     for (const [edge, corners] of Object.entries(edgeMarks)) {

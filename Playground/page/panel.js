@@ -65,6 +65,7 @@ class Panel {
                 "Which of the values behind one execution the handler gets."),
                 ...row("whileRunning", "While running", select("whileRunning", [
                     ["queue", "queue: the next one waits"], ["cancel", "cancel: the latest wins"],
+                    ["restart", "restart: begins again with both"],
                     ["concurrent", "concurrent: both run"], ["skip", "skip: the next one is dropped"],
                 ]),
                 "What happens to a value that falls due while its key is busy. To see it, let the handler take time."),

@@ -27,11 +27,13 @@ const presets = [
     ["A server that counts calls", "at most one call a second", makePolicy("throttle", 1000, { leading: false })],
     ["A log sent in batches", "all lines together: after a pause, after five seconds, or when there are 50",
         makePolicy("debounce", 1000, { maxWait: 5000, maxCount: 50, combine: "collect" })],
+    ["A bot that answers once", "all messages together; what comes while it answers makes it begin again",
+        makePolicy("debounce", 2000, { maxWait: 30_000, combine: "collect", whileRunning: "restart" })],
 ];
 
 const choices = {
     kind: ["debounce", "throttle"], delayRule: ["restart", "extend"], combine: ["latest", "first", "collect", "merge"],
-    whileRunning: ["queue", "cancel", "concurrent", "skip"], atEnd: ["when-due", "flush", "drop"],
+    whileRunning: ["queue", "cancel", "restart", "concurrent", "skip"], atEnd: ["when-due", "flush", "drop"],
 };
 
 // The names in links are those of the command's options.

@@ -313,10 +313,20 @@ class Timeline {
         if (execution.takes === 0 && execution.outcome === "executed") return;
         const end = execution.endedAt ?? this.#stage.clock.now;
         const [from, to] = [view.x(execution.startedAt), view.x(end)];
-        const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed");
+        const isCut = execution.outcome === "interrupted";
+        const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed" && !isCut);
         context.fillStyle = isBad ? theme.bad : colour;
-        context.fillRect(from, y + 7, Math.max(1, to - from), 3);
-        if (isBad) this.#text("×", to + 5, y + 13, "center", theme.bad, "600");
+        context.globalAlpha = isCut ? 0.45 : 1;
+        // An execution that was interrupted is cut off, and the one that goes on with its values begins at the cut.
+        const slant = (isSlanted) => isSlanted ? 4 : 0;
+        const ends = [from + slant(execution.continues), from - slant(execution.continues),
+            Math.max(from + 1, to - 2) - slant(isCut), Math.max(from + 1, to - 2) + slant(isCut)];
+        context.beginPath();
+        [[ends[0], 7], [ends[3], 7], [ends[2], 13], [ends[1], 13]].forEach(([px, below], index) =>
+            context[index ? "lineTo" : "moveTo"](px, y + below));
+        context.fill();
+        context.globalAlpha = 1;
+        if (isBad) this.#text("×", to + 5, y + 14, "center", theme.bad, "600");
     }
 
     /** Draws the mark of an edge; one of what is still pending is hollow. */

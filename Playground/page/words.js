@@ -27,7 +27,7 @@ class Words {
         const late = waited > 0 ? `, ${shownDuration(waited)} after the first of them` : ", at once";
         const behind = plural(execution.count, "submit");
         const end = { failed: " The handler threw.", superseded: " It was cancelled for a newer value.",
-            cancelled: " It was cancelled." }[execution.outcome] ?? "";
+            cancelled: " It was cancelled.", interrupted: " It was interrupted, and began again with a newer value." }[execution.outcome] ?? "";
         return `${policyName(policy)}: ${value}${key} on the ${execution.edge} edge, ${behind} behind it${late}.${end}`;
     }
 

@@ -20,6 +20,17 @@ struct Store: Sendable {
     func synchronise(_ kind: Kind) async throws {}
 }
 
+struct Model: Sendable {
+    func answer(to messages: [String]) async throws -> String { "\(messages.count)" }
+}
+
+struct Chat: Sendable {
+    func send(_ text: String) async {}
+}
+
+let model = Model()
+let chat = Chat()
+let message = "Hello!"
 let device = Device()
 let server = Server()
 let store = Store()

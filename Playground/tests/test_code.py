@@ -55,7 +55,7 @@ let package = Package(
         scenes = self.browser.run("""
             return [...document.querySelectorAll("[data-swift]")].map((snippet) => snippet.textContent);
         """)
-        self.assertEqual(len(scenes), 6)
+        self.assertEqual(len(scenes), 7)
         for number, code in enumerate(shown + scenes):
             imports = [line for line in code.splitlines() if line.startswith("import ")]
             body = [line for line in code.splitlines() if not line.startswith("import ")]

@@ -45,7 +45,7 @@ class EngineTest(StageCase):
                 const policy = makePolicy(isThrottle ? "throttle" : "debounce", 300, {
                     leading, trailing: trailing || isThrottle, maxWait: isThrottle ? null : any(null, 700),
                     spacing: isThrottle ? null : any(null, 900), combine: any("latest", "first", "collect"),
-                    whileRunning: any("queue", "cancel", "concurrent", "skip", "skip"), maxConcurrent: any(null, 1),
+                    whileRunning: any("queue", "cancel", "restart", "restart", "concurrent", "skip", "skip"), maxConcurrent: any(null, 1),
                 });
                 if (trailing) policy.maxCount = any(null, 3);
                 const clock = new Clock();

@@ -46,6 +46,15 @@ class SceneTest(PageTest):
         self.assertEqual(self.events("stepper"), ["set(5), instead of 9 requests"])
         self.assertEqual([self.fact("stepper", name) for name in ("presses", "sent", "saved")], ["9", "1", "8"])
 
+    def test_three_messages_get_one_answer(self):
+        self.press("answer", "[data-do=three]")
+        self.advance(8000)
+        # The third message was due at 6.5 s; the answer to the first two began at 3 s, and takes four.
+        self.assertEqual(self.events("answer")[0], "The bot is interrupted, and begins again")
+        self.advance(4000)
+        self.assertEqual(self.events("answer")[0], "Bot: an answer to 3 messages")
+        self.assertEqual(sum("Bot:" in event for event in self.events("answer")), 1)
+
     def test_stale_answers_are_shown_without_lull_and_not_with_it(self):
         for query in ("l", "lu", "lul", "lull"):
             self.edit("search", "input", query)

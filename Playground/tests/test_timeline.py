@@ -108,10 +108,15 @@ class TimelineTest(StageCase):
         self.advance(30_000)
         self.assertGreater(self.browser.run("""
             let bars = 0;
-            const fill = CanvasRenderingContext2D.prototype.fillRect;
-            CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
-                if (height === 3 && x < 0 && x + width > 0) bars += 1;
-                return fill.call(this, x, y, width, height);
+            const line = CanvasRenderingContext2D.prototype.lineTo;
+            CanvasRenderingContext2D.prototype.lineTo = function (x, y) {
+                if (x > 0) bars += this.startsOutside;
+                return line.call(this, x, y);
+            };
+            const move = CanvasRenderingContext2D.prototype.moveTo;
+            CanvasRenderingContext2D.prototype.moveTo = function (x, y) {
+                this.startsOutside = x < 0 ? 1 : 0;
+                return move.call(this, x, y);
             };
             playground.timeline.draw();
             return bars;

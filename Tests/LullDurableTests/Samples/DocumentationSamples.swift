@@ -133,7 +133,7 @@ struct DocumentationSamples {
                 namespace: "replies", in: store, clock: clock)
 
             try await replies.submit("Hello!", for: "kitchen")
-            try await replies.touch("kitchen")                  // somebody is typing: due later
+            try await replies.touch("kitchen")  // somebody is typing: due later
 
             try await replies.run { execution in
                 let text = try await model.answer(to: execution.values)
@@ -174,7 +174,8 @@ struct DocumentationSamples {
     func articles(name: String) throws {
         let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/\(name).md")
         #expect(article.samples.count >= 1)
-        #expect(try article.missing(
+        #expect(
+            try article.missing(
                 from: "Tests/LullDurableTests/Samples/DocumentationSamples.swift", ignoring: ", clock: clock") == [])
     }
 }

@@ -1,17 +1,3 @@
-/// How the values behind one execution become one (<doc:Semantics>, section 8).
-///
-/// `Lull` has `Combining` for debouncers in memory, which can also merge: that is `collect`, folded when the execution
-/// starts. User code never runs inside the engine.
-@frozen
-public enum Combination: Hashable, Sendable {
-    /// The handler gets the last value.
-    case latest
-    /// The handler gets the first value.
-    case first
-    /// The handler gets all values, in order.
-    case collect
-}
-
 /// The values that an execution handles: one, or with ``Combination/collect`` all of them in order.
 @frozen
 public struct Batch<Value> {

@@ -11,6 +11,8 @@
 ///
 /// The unsafe memory, chunks and buckets, pays in the rows `due` and `growth`: arrays checked at each move of an entry
 /// whether they were shared.
+///
+/// - Complexity: O(1) to add an entry; O(64) amortised to remove one, in steps of which a caller gives the budget.
 struct DeadlineQueue: ~Copyable {
     struct Bucket {
         /// Entries in any order. Only the first chunk has room. Nil if there are no entries.
@@ -236,5 +238,198 @@ struct DeadlineQueue: ~Copyable {
         chunk.next = spares
         spares = chunk
         spareCount += 1
+    }
+}
+
+// Stale entries are found by handing entries out: the caller pushes those that are current again.
+extension DeadlineQueue {
+    /// Whether entries have been handed out and more are to come.
+    var isCompacting: Bool { uncompacted != 0 || detached != nil }
+
+    /// Checks some entries, and drops those that are not to be kept.
+    ///
+    /// - Parameters:
+    ///   - limit: How many entries are checked.
+    ///   - keeps: Whether to keep an entry that this pass of compaction has come to. Each pass has another number than
+    ///     those before it, from 1 to 127, what a slot has bits for; then they begin again at 1. An entry that was detached
+    ///     outside a pass comes with 0, since a pass may have come to it before.
+    mutating func compact(limit: Int, keeping keeps: (_ entry: Entry, _ pass: UInt8) -> Bool) {
+        // An interrupted redistribution would be no part of the pass, and must not be missed for ever.
+        if redistributing != nil, let buckets {
+            var budget = limit
+            redistributing = redistribute(redistributing, into: buckets, &budget)
+        }
+        if !isCompacting, redistributing == nil { beginPass() }
+        for _ in 0..<limit {
+            guard let entry = nextToCompact() else { return }
+            if keeps(entry, isDetachedToCompact ? pass : 0) { push(entry) }
+        }
+    }
+
+    /// Begins to hand out all entries but those that are about to be popped.
+    ///
+    /// A pass goes from the lowest bucket upwards: entries only ever move down, so that none is handed out twice. One that is
+    /// redistributed meanwhile may be missed, which cannot happen more than 64 times in a row.
+    mutating func beginPass() {
+        uncompacted = .max
+        pass = pass == 63 ? 1 : pass + 1
+    }
+
+    /// Removes and returns the next entry of a pass, or of what has been detached otherwise; nil if the pass has ended.
+    mutating func nextToCompact() -> Entry? {
+        if detached == nil {
+            let left = occupied & uncompacted
+            guard left != 0 else {
+                uncompacted = 0
+                return nil
+            }
+            let number = left.trailingZeroBitCount + 1
+            uncompacted = .max << UInt64(number)
+            detach(bucket: number)
+            isDetachedToCompact = true
+        }
+        return popDetached()
+    }
+
+    /// Removes and returns an entry of what is detached, if there is one.
+    mutating func popDetached() -> Entry? {
+        guard let chunk = detached else { return nil }
+        let entry = chunk.removeLast()
+        if chunk.isEmpty {
+            detached = chunk.next
+            recycle(chunk)
+        }
+        noteRemoval()
+        return entry
+    }
+
+    /// An entry at the earliest instant of those that are neither about to be popped nor detached.
+    var frontEntry: Entry? {
+        guard let buckets else { return count > 0 ? only : nil }
+        guard ties.count == 0, redistributing == nil, occupied != 0 else { return nil }
+        return buckets[frontBucket].front
+    }
+
+    /// Detaches the bucket of ``frontEntry``, to be checked with ``popDetached()``.
+    mutating func detachFront() {
+        if buckets == nil, count > 0 { _ = makeBuckets() }
+        guard detached == nil, occupied != 0 else { return }
+        detach(bucket: frontBucket)
+        isDetachedToCompact = false
+    }
+
+    private mutating func detach(bucket number: Int) {
+        guard let buckets else { return }
+        detachedFront = buckets[number].front.at
+        detached = removeChain(of: number, buckets)
+    }
+
+    /// Removes all entries and deallocates their memory.
+    mutating func removeAll() {
+        let (last, pass) = (last, pass)
+        self = DeadlineQueue()
+        self.last = last
+        self.pass = pass
+    }
+}
+
+extension DeadlineQueue {
+    /// When to look at a gate.
+    struct Entry {
+        /// The instant, in nanoseconds.
+        var at: Int64
+        /// The slot of the gate.
+        var slot: UInt32
+        /// The number of the gate's burst, modulo 2³²: it breaks ties, and tells the present burst of a slot from an
+        /// earlier one.
+        var burst: UInt32
+
+        init(at: CoreInstant, slot: UInt32, burst: UInt64) {
+            self.at = at.nanoseconds
+            self.slot = slot
+            self.burst = UInt32(truncatingIfNeeded: burst)
+        }
+
+        /// Whether this entry's burst began before the other's; right for bursts less than 2³¹ apart.
+        func isOlder(than other: Entry) -> Bool { isOlder(than: other.burst) }
+
+        /// Whether this entry's burst began before the one with this number; right for bursts less than 2³¹ apart.
+        func isOlder(than other: UInt32) -> Bool { Int32(bitPattern: burst &- other) < 0 }
+    }
+
+    /// A handle on memory for some entries, and the next chunk of a chain.
+    ///
+    /// This type alone touches that memory; the owner of the handle deallocates it. A chain grows by chunks that never
+    /// move, so that adding an entry copies no others. Arrays checked at each move of an entry whether they were shared,
+    /// which doubled the time of the row `due`.
+    struct Chunk {
+        private struct Header {
+            var next: Chunk?
+            var count: UInt32
+            let capacity: UInt32
+        }
+
+        private let header: UnsafeMutablePointer<Header>
+
+        /// Allocates an empty chunk.
+        init(capacity: Int, next: Chunk?) {
+            // The entries follow the header at a multiple of their own size.
+            let size = MemoryLayout<Entry>.stride
+            let memory = UnsafeMutableRawPointer.allocate(
+                byteCount: (capacity + 1) * size, alignment: MemoryLayout<Entry>.alignment)
+            (memory + size).bindMemory(to: Entry.self, capacity: capacity)
+            header = memory.bindMemory(to: Header.self, capacity: 1)
+            header.initialize(to: Header(next: next, count: 0, capacity: UInt32(capacity)))
+        }
+
+        func deallocate() { UnsafeMutableRawPointer(header).deallocate() }
+
+        /// Deallocates a chunk and all that follow it.
+        static func deallocate(chain: Chunk?) {
+            var rest = chain
+            while let chunk = rest {
+                rest = chunk.next
+                chunk.deallocate()
+            }
+        }
+
+        /// The capacity of the smallest chunks, and of the largest ones.
+        static let smallest = 4
+        static let largest = 256
+
+        /// The capacity of the chunk that is put before this one when it is full.
+        var nextCapacity: Int { min(capacity * 4, Self.largest) }
+
+        /// The next chunk of the chain.
+        var next: Chunk? {
+            get { header.pointee.next }
+            nonmutating set { header.pointee.next = newValue }
+        }
+
+        var capacity: Int { Int(header.pointee.capacity) }
+        var count: Int { Int(header.pointee.count) }
+        var isEmpty: Bool { header.pointee.count == 0 }
+        var isFull: Bool { header.pointee.count == header.pointee.capacity }
+
+        private var memory: UnsafeMutablePointer<Entry> {
+            (UnsafeMutableRawPointer(header) + MemoryLayout<Entry>.stride).assumingMemoryBound(to: Entry.self)
+        }
+
+        var entries: UnsafeMutableBufferPointer<Entry> { UnsafeMutableBufferPointer(start: memory, count: count) }
+
+        /// The last entry. The chunk must not be empty.
+        var last: Entry { memory[count - 1] }
+
+        /// Adds an entry. The chunk must not be full.
+        func append(_ entry: Entry) {
+            (memory + count).initialize(to: entry)
+            header.pointee.count += 1
+        }
+
+        /// Removes and returns the last entry. The chunk must not be empty.
+        func removeLast() -> Entry {
+            header.pointee.count -= 1
+            return memory[count]
+        }
     }
 }

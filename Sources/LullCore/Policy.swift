@@ -175,3 +175,148 @@ public enum Edge: Hashable, Sendable {
         }
     }
 }
+
+// Policies in the durations of the standard library.
+
+extension CoreDuration {
+    /// Creates a duration from a standard one, in whole nanoseconds, rounded down, so that a negative one stays negative; what
+    /// is too long to count becomes ``infinite``.
+    public init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, carry) = whole.addingReportingOverflow(rest < 0 ? nanoseconds - 1 : nanoseconds)
+        self.init(nanoseconds: overflow || carry ? (duration < .zero ? .min : .max) : sum)
+    }
+}
+
+extension Policy {
+    /// Returns a debounce with these settings (<doc:Semantics>, section 3), or throws: checks settings that come from a file
+    /// or a server before a debouncer gets them.
+    ///
+    /// ```swift
+    /// do {
+    ///     let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+    ///     save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
+    /// } catch {
+    ///     log.error("in the settings: \(error)")
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - wait: The quiet period, zero or more.
+    ///   - maxWait: No value waits longer than this; at least `wait`.
+    ///   - edges: The ends of a burst at which values are executed.
+    ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
+    ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
+    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge. Zero and
+    ///     nil mean that there is no limit.
+    /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
+    public static func debounce(
+        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, spacing: Duration? = nil
+    ) throws(PolicyError) -> Policy {
+        let policy = try debounce(
+            wait: CoreDuration(wait), maxWait: maxWait.map { CoreDuration($0) }, edges: edges, delayRule: delayRule,
+            maxCount: maxCount, spacing: spacing.map { CoreDuration($0) })
+        if let maxWait, maxWait < wait {
+            // They differ by less than a nanosecond. With the wait rounded up, the error names two that differ.
+            throw .maxWaitBelowWait(maxWait: CoreDuration(maxWait), wait: CoreDuration(wait + .nanoseconds(1)))
+        }
+        return policy
+    }
+
+    /// Returns a throttle with these settings (<doc:Semantics>, section 4), or throws: checks settings that come from a file
+    /// or a server before a throttler gets them.
+    ///
+    /// - Parameters:
+    ///   - interval: The length of a window, zero or more.
+    ///   - edges: Whether values are executed at the beginning of a window, at its end, or at both.
+    ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
+    /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
+    public static func throttle(
+        every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil
+    ) throws(PolicyError) -> Policy {
+        try throttle(interval: CoreDuration(interval), edges: edges, maxCount: maxCount)
+    }
+}
+
+/// A setting that breaks a rule (<doc:Semantics>, section 10). Its ``description`` says what was given and what is
+/// allowed, for the author of the setting.
+@nonexhaustive
+public enum PolicyError: Error, Hashable, Sendable {
+    /// The wait of a debounce is negative.
+    case negativeWait(CoreDuration)
+    /// The interval of a throttle is negative.
+    case negativeInterval(CoreDuration)
+    /// The `maxWait` is shorter than the wait.
+    case maxWaitBelowWait(maxWait: CoreDuration, wait: CoreDuration)
+    /// The edges contain neither leading nor trailing.
+    case noEdges
+    /// The `maxCount` is less than 1.
+    case maxCountBelowOne(Int)
+    /// A `maxCount` is given, but not the trailing edge: nothing is ever pending.
+    case maxCountWithoutTrailing(Int)
+    /// The spacing is negative.
+    case negativeSpacing(CoreDuration)
+    /// A spacing is given, but not the trailing edge: nothing could wait for it.
+    case spacingWithoutTrailing(CoreDuration)
+    /// The `maxConcurrent` is less than 1.
+    case maxConcurrentBelowOne(Int)
+    /// The `capacity` is less than 1.
+    case capacityBelowOne(Int)
+    /// The `maxBatch` is less than 1.
+    case maxBatchBelowOne(Int)
+    /// A `maxBatch` is given, but an execution gets a single value anyway: only collecting and merging give it more.
+    case maxBatchOfOneValue(Int)
+    /// `.cancelRunning` together with collecting or merging: the values of the cancelled execution would be lost.
+    case cancelRunningLosesValues
+}
+
+extension PolicyError: CustomStringConvertible {
+    /// The value given and the rule, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
+    public var description: String {
+        switch self {
+        case .negativeWait(let wait):
+            "the wait is \(wait), but must be zero or more"
+        case .negativeInterval(let interval):
+            "the interval is \(interval), but must be zero or more"
+        case .maxWaitBelowWait(let maxWait, let wait):
+            "the maxWait is \(maxWait), but must be at least the wait of \(wait)"
+        case .noEdges:
+            "the edges are empty, but must contain leading, trailing, or both"
+        case .maxCountBelowOne(let count):
+            "the maxCount is \(count), but must be 1 or more"
+        case .maxCountWithoutTrailing(let count):
+            "the maxCount is \(count), but needs the trailing edge: without it nothing is ever pending"
+        case .negativeSpacing(let spacing):
+            "the spacing is \(spacing), but must be zero or more"
+        case .spacingWithoutTrailing(let spacing):
+            "the spacing is \(spacing), but needs the trailing edge: without it nothing can wait"
+        case .maxConcurrentBelowOne(let count):
+            "the maxConcurrent is \(count), but must be 1 or more"
+        case .capacityBelowOne(let count):
+            "the capacity is \(count), but must be 1 or more"
+        case .maxBatchBelowOne(let count):
+            "the maxBatch is \(count), but must be 1 or more"
+        case .maxBatchOfOneValue(let count):
+            "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
+        case .cancelRunningLosesValues:
+            """
+            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use restart, or \
+            keep the latest value
+            """
+        }
+    }
+}
+
+extension CoreDuration: CustomStringConvertible {
+    /// The duration in the largest unit that needs no fraction: `1500ms`, `2s`, `250us`.
+    public var description: String {
+        if self == .infinite { return "forever" }
+        if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000)s" }
+        if nanoseconds % 1_000_000 == 0 { return "\(nanoseconds / 1_000_000)ms" }
+        if nanoseconds % 1000 == 0 { return "\(nanoseconds / 1000)us" }
+        return "\(nanoseconds)ns"
+    }
+}

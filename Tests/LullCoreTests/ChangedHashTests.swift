@@ -42,7 +42,7 @@
             try Data(program.utf8).write(to: folder.appending(path: "main.swift"))
             let core = ArticleCode.root.appending(path: "Sources/LullCore")
             let sources = [
-                core.appending(path: "KeyIndex.swift"), core.appending(path: "KeyIndex+Segments.swift"),
+                core.appending(path: "KeyIndex.swift"),
                 folder.appending(path: "main.swift"),
             ]
             let binary = folder.appending(path: "program").path

@@ -83,3 +83,118 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
         lock.withLock { state.end(end) }?.resume(returning: end)
     }
 }
+
+/// The state machine of a ``Handover``.
+///
+///     idle ──request──▶ requested ──deliver──▶ delivered ──request──▶ requested
+///       └───deliver───▶ offered ───request───▶ delivered
+///     requested ──end──▶ over
+///     idle ──end──▶ ended ──request──▶ over
+///     any ──abandon──▶ over
+///
+/// Executions come one after the other, and the upstream's end after the last one.
+struct HandoverState<Element: Sendable, Failure: Error> {
+    typealias Consumer = UnsafeContinuation<Swift.Result<Element?, Failure>, Never>
+    typealias Execution = UnsafeContinuation<Void, Never>
+
+    private enum State {
+        /// Nothing has happened yet.
+        case idle
+        /// The consumer waits for an element.
+        case requested(Consumer)
+        /// An execution waits for the consumer.
+        case offered(Element, Execution)
+        /// The consumer has the element of an execution, which lasts until it asks for another one.
+        case delivered(Execution)
+        /// The upstream has ended, and the consumer has not asked since.
+        case ended(Swift.Result<Element?, Failure>)
+        /// The consumer has got the end, or was cancelled or released.
+        case over
+    }
+
+    private var state = State.idle
+
+    var isOver: Bool {
+        if case .over = state { true } else { false }
+    }
+
+    /// The consumer asks for an element.
+    ///
+    /// - Returns: The execution that ends, and what is delivered at once. If that is nil, the consumer waits.
+    mutating func request(_ consumer: Consumer) -> (Execution?, Swift.Result<Element?, Failure>?) {
+        switch state {
+        case .idle:
+            state = .requested(consumer)
+            return (nil, nil)
+        case .delivered(let execution):
+            state = .requested(consumer)
+            return (execution, nil)
+        case .offered(let element, let execution):
+            state = .delivered(execution)
+            return (nil, .success(element))
+        case .ended(let end):
+            state = .over
+            return (nil, end)
+        case .over:
+            return (nil, .success(nil))
+        case .requested:
+            refuse("two tasks wait for the next element of one iterator; let each iterate for itself")
+        }
+    }
+
+    /// The fate of a delivered element.
+    enum DeliveryAction {
+        /// The execution waits for the consumer.
+        case offered
+        /// The consumer gets the element.
+        case delivered(Consumer)
+        /// There is no consumer any more.
+        case abandoned
+    }
+
+    /// An execution delivers its element.
+    mutating func deliver(_ element: Element, _ execution: Execution) -> DeliveryAction {
+        switch state {
+        case .idle:
+            state = .offered(element, execution)
+            return .offered
+        case .requested(let consumer):
+            state = .delivered(execution)
+            return .delivered(consumer)
+        case .over:
+            return .abandoned
+        case .offered, .delivered, .ended:
+            preconditionFailure("an execution has begun before the one before it has ended, or after the end")
+        }
+    }
+
+    /// The upstream has ended, and so have all executions.
+    ///
+    /// - Returns: The consumer, if it waits.
+    mutating func end(_ end: Swift.Result<Element?, Failure>) -> Consumer? {
+        switch state {
+        case .idle:
+            state = .ended(end)
+            return nil
+        case .requested(let consumer):
+            state = .over
+            return consumer
+        case .over:
+            return nil
+        case .offered, .delivered, .ended:
+            preconditionFailure("the end has come before the last execution has ended, or twice")
+        }
+    }
+
+    /// The consumer was cancelled or released.
+    ///
+    /// - Returns: The consumer's continuation and that of the execution that waits for it.
+    mutating func abandon() -> (Consumer?, Execution?) {
+        defer { state = .over }
+        switch state {
+        case .idle, .ended, .over: return (nil, nil)
+        case .requested(let consumer): return (consumer, nil)
+        case .offered(_, let execution), .delivered(let execution): return (nil, execution)
+        }
+    }
+}

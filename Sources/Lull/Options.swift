@@ -1,0 +1,169 @@
+public import LullCore
+
+/// Limits and less common settings of a debouncer; all have defaults (<doc:ChoosingAPolicy>).
+///
+/// ```swift
+/// let save = Debouncer(for: .seconds(2), options: .init(atEnd: .flush)) { (draft: Draft) in
+///     try await api.save(draft)
+/// }
+/// ```
+public struct DebounceOptions: Sendable {
+    /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
+    /// Nil for `restart`, or for the rule of a given policy.
+    public var delayRule: DelayRule?
+    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be due
+    /// earlier waits (<doc:WhenItRestsButNotTooOften>). Nil or zero for none.
+    public var spacing: Duration?
+    /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
+    /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
+    public var maxBatch: Int?
+    /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
+    /// for no limit.
+    public var maxConcurrent: Int?
+    /// The largest number of keys that are in a burst, have a value that waits to start, or are remembered for their
+    /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    public var capacity: Int?
+    /// The rule for pending values when the debouncer is released.
+    public var atEnd: AtEnd
+    /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
+    /// earlier. Zero or more.
+    public var tolerance: Duration
+
+    /// Creates options with default values.
+    public init(
+        delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
+        maxConcurrent: Int? = nil, capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
+    ) {
+        self.delayRule = delayRule
+        self.spacing = spacing
+        self.maxBatch = maxBatch
+        self.maxConcurrent = maxConcurrent
+        self.capacity = capacity
+        self.atEnd = atEnd
+        self.tolerance = tolerance
+    }
+}
+
+extension DebounceOptions: ExecutionOptions {
+    func checked(
+        for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: Combination,
+        _ whileRunning: WhileRunning, at site: SourceSite
+    ) -> CheckedOptions {
+        checked(combination, whileRunning, at: site) { () throws(PolicyError) in
+            try .debounce(
+                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount,
+                spacing: spacing)
+        }
+    }
+
+    func checked(
+        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
+    ) -> CheckedOptions {
+        require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes", at: site)
+        require(
+            delayRule == nil && spacing == nil,
+            "the policy has a delayRule and a spacing of its own: leave them out of the options", at: site)
+        return checked(combination, whileRunning, at: site) { policy }
+    }
+}
+
+/// Limits and less common settings of a throttler; all have defaults (<doc:ChoosingAPolicy>).
+///
+/// ```swift
+/// let report = Throttler(every: .seconds(10), options: .init(tolerance: .seconds(1))) { (position: Position) in
+///     try await server.report(position)
+/// }
+/// ```
+public struct ThrottleOptions: Sendable {
+    /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
+    /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
+    public var maxBatch: Int?
+    /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
+    /// for no limit.
+    public var maxConcurrent: Int?
+    /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
+    /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    public var capacity: Int?
+    /// The rule for pending values when the throttler is released.
+    public var atEnd: AtEnd
+    /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
+    /// earlier. Zero or more.
+    public var tolerance: Duration
+
+    /// Creates options with default values.
+    public init(
+        maxBatch: Int? = nil, maxConcurrent: Int? = nil, capacity: Int? = nil,
+        atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
+    ) {
+        self.maxBatch = maxBatch
+        self.maxConcurrent = maxConcurrent
+        self.capacity = capacity
+        self.atEnd = atEnd
+        self.tolerance = tolerance
+    }
+}
+
+extension ThrottleOptions: ExecutionOptions {
+    func checked(
+        every interval: Duration, edges: Edges, maxCount: Int?, _ combination: Combination,
+        _ whileRunning: WhileRunning, at site: SourceSite
+    ) -> CheckedOptions {
+        checked(combination, whileRunning, at: site) { () throws(PolicyError) in
+            try .throttle(every: interval, edges: edges, maxCount: maxCount)
+        }
+    }
+
+    func checked(
+        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
+    ) -> CheckedOptions {
+        require(policy.kind == .throttle, "the policy is a debounce, which is what a debouncer takes", at: site)
+        return checked(combination, whileRunning, at: site) { policy }
+    }
+}
+
+/// The rule for pending values when their debouncer or throttler is released (<doc:Semantics>, section 5).
+public enum AtEnd: Hashable, Sendable {
+    /// They are executed when they are due, as if the debouncer still existed. What is due in the far future ends as
+    /// ``Outcome/cancelled``.
+    case executeWhenDue
+    /// They are executed at once, as by a flush.
+    case flush
+    /// They are dropped, and end as ``Outcome/cancelled``.
+    case drop
+}
+
+/// The options of a debouncer or throttler, with its policy, after they have been checked.
+struct CheckedOptions {
+    let setup: Setup
+    let atEnd: AtEnd
+    let tolerance: Duration
+    /// Where the debouncer or throttler is made.
+    let site: SourceSite
+}
+
+/// The common options of debouncers and throttlers.
+protocol ExecutionOptions {
+    var maxBatch: Int? { get }
+    var maxConcurrent: Int? { get }
+    var capacity: Int? { get }
+    var atEnd: AtEnd { get }
+    var tolerance: Duration { get }
+}
+
+extension ExecutionOptions {
+    /// Returns the checked options, or stops the program with the rule that they break.
+    func checked(
+        _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite,
+        _ policy: () throws(PolicyError) -> Policy
+    ) -> CheckedOptions {
+        do {
+            let setup = try Setup(
+                policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                capacity: capacity, maxBatch: maxBatch)
+            require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more", at: site)
+            return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance, site: site)
+        } catch {
+            refuse("\(error)", at: site)
+        }
+    }
+}

@@ -3,7 +3,6 @@ internal import LullDurable
 
 /// The program, from its arguments to its exit status.
 enum Tool {
-    /// Runs the program and returns its exit status.
     static func run(_ arguments: [Argument]) -> Int32 {
         reserveStandardDescriptors()
         // A write to a closed pipe is then an error like any other.

@@ -69,8 +69,8 @@ struct AwaitedWorkTests {
 
     @Test func aRunOfTheLatestSubmitDoesAKey() {
         var awaited = AwaitedWork()
-        awaited.add(key, 2)
-        awaited.add(key, 5)
+        awaited.generations[key] = 2
+        awaited.generations[key] = 5
         awaited.started(run(submits: 1...4))
         #expect(awaited.generations == [key: 5])
         awaited.started(run(submits: 5...7))
@@ -88,7 +88,7 @@ struct AwaitedWorkTests {
             (DurableClaim.Answer(runs: [], next: nil, mark: 0), true),
         ] {
             var awaited = AwaitedWork()
-            awaited.add(dueBy: limit)
+            awaited.claimLimit = limit
             awaited.claimed(answer)
             #expect(awaited.claimLimit == (isReached ? nil : limit))
         }

@@ -6,14 +6,6 @@ internal import LullDurable
 // process flush, drop or await values, and then only those that it alone has submitted.
 
 extension DurableSession {
-    /// How a session stops.
-    enum Stop {
-        /// Commands that run take the time they need.
-        case drain
-        /// Commands that run get half a lease; records that are not written yet go back to the store at once.
-        case immediate
-    }
-
     /// Ends the input, if it has not ended yet, and treats pending values as `--at-end` says.
     mutating func endInput(at now: CoreInstant) {
         guard phase == .reading else { return }
@@ -39,13 +31,13 @@ extension DurableSession {
     }
 
     /// Makes the worker claim nothing more, and leaves pending values in the store.
-    mutating func stop(_ how: Stop, at now: CoreInstant) {
+    ///
+    /// - Parameter event: `drain` gives commands that run the time they need. `stop` gives them half a lease, and records that are not
+    ///   written yet go back to the store at once.
+    mutating func stop(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
         phase.handle(.stop)
         listenDeadline = nil
-        switch how {
-        case .drain: drive([.drain], at: now)
-        case .immediate: drive([.stop], at: now)
-        }
+        drive([event], at: now)
     }
 
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
@@ -66,8 +58,8 @@ extension DurableSession {
                 try? await store.presentInstant(in: namespace)
             )
         }
-        for (key, generation) in flush.flushed { awaited.add(key, generation) }
-        awaited.add(dueBy: now ?? .farPast)
+        for (key, generation) in flush.flushed { awaited.generations[key] = generation }
+        awaited.claimLimit = now ?? .farPast
         return flush.mixed
     }
 
@@ -98,7 +90,7 @@ extension DurableSession {
         guard awaited.generations.isEmpty || listenDeadline != nil || awaited.nextCheck <= now else { return }
         awaited.nextCheck = now.advanced(by: Self.awaitedCheckInterval)
         do throws(DurableError) {
-            awaited.remove(try keysDoneByOthers())
+            for key in try keysDoneByOthers() { awaited.generations[key] = nil }
         } catch {
             loop.streams.fail(Failure(error, subcommand))
             return stop(.drain, at: now)

@@ -40,7 +40,7 @@ extension DurableSession {
                 switch answer {
                 case .success(let receipt):
                     hasSubmitted = true
-                    if options.atEnd == .wait { awaited.add(submission.key, receipt.generation) }
+                    if options.atEnd == .wait { awaited.generations[submission.key] = receipt.generation }
                 case .failure(let error):
                     let kind: String? =
                         switch error {

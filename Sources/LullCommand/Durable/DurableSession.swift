@@ -100,10 +100,10 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                 takeRecords(at: now)
                 endInput(at: now)
             } else {
-                stop(subcommand == .work ? .immediate : .drain, at: now)
+                stop(subcommand == .work ? .stop : .drain, at: now)
             }
         case .insists(let signal): loop.end(by: signal)
-        case .failed: stop(.immediate, at: now)
+        case .failed: stop(.stop, at: now)
         case .ended(let ended):
             let events = ended.map { self.event(of: $0.id, $0.end, at: now) }
             // First, or the worker would claim more in the place of what has ended.
@@ -123,7 +123,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         case .outputClosed:
             // Runs whose records were not written go back to the store.
             loop.streams.output.clear()
-            stop(.immediate, at: loop.clock.now)
+            stop(.stop, at: loop.clock.now)
         }
     }
 

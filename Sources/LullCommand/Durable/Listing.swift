@@ -30,7 +30,6 @@ extension Listed {
         layout = table
     }
 
-    /// Prints items.
     static func print(_ items: [Self], _ options: CommandOptions) throws(Failure) {
         var layout: Table.Layout?
         try OutputBuffer.print { append(items, &layout, options, to: &$0) }

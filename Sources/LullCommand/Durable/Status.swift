@@ -3,7 +3,6 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// The status of a store.
 struct Status {
     var namespaces: [DurableStatus]
     /// What an operator of a server should watch; nil of a file.
@@ -47,14 +46,12 @@ extension DurableStatus {
         ),
     ]
 
-    /// The figure of the keys in a state.
     private static func keys(_ state: String) -> Figure {
         Figure(
             name: state, property: state, metric: "lull_keys",
             help: "Keys with a value or a run in a state; a key can be in several.", labels: [("state", state)])
     }
 
-    /// The figures that have a column.
     static let columns = figures.map(\.figure).filter { !$0.isCounter }
 
     var measures: [Measure] { Self.figures.map { Measure($0.figure, $0.value(self)) } }

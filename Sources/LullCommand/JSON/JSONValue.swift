@@ -26,7 +26,6 @@ enum JSONValue: ExpressibleByDictionaryLiteral {
         duration.map { .seconds(CoreDuration($0).nanoseconds) } ?? .null
     }
 
-    /// Appends the value to a text.
     func append(to text: inout [UInt8]) {
         switch self {
         case .null: text.append("null")
@@ -53,7 +52,6 @@ enum JSONValue: ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Appends the value as a line.
     func appendLine(to text: inout [UInt8]) {
         append(to: &text)
         text.append("\n")

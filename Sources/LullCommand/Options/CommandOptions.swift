@@ -12,7 +12,6 @@ struct CommandOptions {
         case keep
     }
 
-    /// The output formats.
     enum Format: String, CaseIterable {
         case lines
         case jsonl
@@ -26,7 +25,6 @@ struct CommandOptions {
 
     /// Whether records end in a NUL byte.
     var endsWithNull = false
-    /// The byte that ends a record.
     var terminator: UInt8 { endsWithNull ? 0 : UInt8(ascii: "\n") }
     var keyField: Int?
     var keyPointer: JSONPointer?
@@ -53,7 +51,6 @@ struct CommandOptions {
     var recordsValues = false
     var hashesKeys = false
 
-    /// The URL of the store.
     var store: String?
     var givenNamespace: String?
     var namespace: String { givenNamespace ?? "default" }
@@ -79,7 +76,6 @@ struct CommandOptions {
     /// Whether `lull schema` changes the database.
     var applies = false
 
-    /// The waits that `lull tune` compares.
     var waits: [CoreDuration]?
     var targets = Targets()
     var tunesKeys = false
@@ -88,7 +84,6 @@ struct CommandOptions {
     var colour: Terminal.Colour?
     var style: Terminal.Style { (colour ?? .auto).style }
 
-    /// The file for a picture.
     var picture: Argument?
     var showsDiagram = false
     /// Whether an excerpt of the trace is drawn.

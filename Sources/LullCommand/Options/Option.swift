@@ -8,7 +8,6 @@ struct Option: Sendable {
     /// The name without the dashes.
     let name: StaticString
     let group: Group
-    /// The subcommands that have it.
     let subcommands: [Subcommand]
     /// The name of its value in help; nil if it takes none.
     let value: String?
@@ -65,7 +64,6 @@ struct Option: Sendable {
 }
 
 extension Option {
-    /// Creates an option with a value.
     init<Value>(
         _ name: StaticString, _ group: Group, of subcommands: [Subcommand], _ reading: OptionReading<Value>,
         _ property: any WritableKeyPath<CommandOptions, Value?> & Sendable, _ sentence: String,
@@ -77,7 +75,6 @@ extension Option {
         ) { options, text throws(Failure) in options[keyPath: property] = try reading.read(text) }
     }
 
-    /// Creates an option without a value.
     init(
         _ name: StaticString, _ group: Group, of subcommands: [Subcommand],
         _ property: any WritableKeyPath<CommandOptions, Bool> & Sendable, _ sentence: String,
@@ -121,7 +118,6 @@ extension Option {
     /// Returns what it does to a subcommand.
     func explanation(for subcommand: Subcommand) -> String { sentences[subcommand] ?? sentence }
 
-    /// Returns whether a subcommand has an option.
     static func has(_ subcommand: Subcommand, _ name: String) -> Bool {
         all.contains { "\($0.name)" == name && $0.belongs(to: subcommand) }
     }

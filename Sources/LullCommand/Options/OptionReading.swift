@@ -162,7 +162,6 @@ extension OptionReading where Value == JSONPointer {
 // MARK: - One of a few
 
 extension OptionReading where Value: Equatable & Sendable {
-    /// One of a few values with their names.
     static func choice(_ name: String, _ choices: [(name: String, choice: Value)]) -> Self {
         choice(name) { _ in choices }
     }

@@ -15,7 +15,6 @@ enum Help {
     ]
     /// All names that the first argument can have.
     static let commands = all.map(\.name)
-    /// The commands that have a page.
     static let pages = all.filter { !$0.blocks.isEmpty }.map(\.name)
     /// What `lull help` explains that is no command.
     static let topic = "store"

@@ -24,7 +24,6 @@ struct Page {
 
     /// Blocks that belong together.
     enum Part: ExpressibleByStringLiteral {
-        /// A paragraph.
         case text(String)
         case group([Part])
         case heading(String)
@@ -79,10 +78,8 @@ extension Page {
     /// The width of the text, and the column at which the explanations of options begin.
     private static let (width, column) = (80, 25)
 
-    /// Returns the text of help.
     func text(_ style: Terminal.Style = .plain) -> String { Self.text(of: blocks, style: style) }
 
-    /// Returns blocks as text.
     static func text(of blocks: [Block], style: Terminal.Style) -> String {
         var text = ""
         for (index, block) in blocks.enumerated() {

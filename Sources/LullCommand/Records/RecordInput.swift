@@ -123,7 +123,6 @@ struct TraceRecording {
         includesValues = options.recordsValues
     }
 
-    /// Appends a record.
     mutating func append(
         _ record: ByteSlice, _ key: Key, wait: CoreDuration?, at instant: CoreInstant
     ) throws(Failure) {

@@ -14,7 +14,6 @@ struct RecordReader: ~Copyable {
         case incomplete
     }
 
-    /// The result of a read.
     enum Filled {
         case bytes
         /// No bytes are available now, or a signal interrupted the read.
@@ -94,7 +93,6 @@ struct RecordReader: ~Copyable {
         }
     }
 
-    /// Returns the next record.
     mutating func next() -> Next {
         while true {
             guard let found = memchr(memory + searched, Int32(terminator), end - searched) else {

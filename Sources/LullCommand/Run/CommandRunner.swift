@@ -4,7 +4,6 @@ internal import LullDurable
 
 /// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard input.
 struct CommandRunner: ExecutionHandler {
-    /// A running command.
     private struct Child {
         let id: Int64
         /// For messages.
@@ -41,7 +40,6 @@ struct CommandRunner: ExecutionHandler {
     private var pipes: [Int32: Int64] = [:]
     /// The pipes of commands that have ended, in which processes that they left behind may still write.
     private var orphanedPipes: Set<Int32> = []
-    /// The process groups that were sent SIGTERM.
     private var stopping: [StoppingGroup] = []
 
     private(set) var failure: Failure?

@@ -7,9 +7,7 @@ internal import CLullCommand
 struct SupervisorProcess {
     private let path: [UInt8]
     private let environment: [Argument]
-    /// The socket for requests.
     private let requests: Int32
-    /// The pipe for answers.
     private let answers: Int32
     private let signals: Signals
 
@@ -35,18 +33,11 @@ struct SupervisorProcess {
         // Signals that end the program do not end the supervisor, which ends with it. Commands get them with their default action.
         guard let signals = try? Signals() else { _exit(ExitStatus.inputOutput) }
         if lull_is_ignored(SIGQUIT) == 0 { lull_handle(SIGQUIT) { _ in } }
-        var process = SupervisorProcess(path, environment, requests, answers, signals)
+        var process = SupervisorProcess(
+            path: path, environment: environment, requests: requests, answers: answers, signals: signals)
         process.serve()
         Descendants.killAll(process.groups.values)
         _exit(ExitStatus.success)
-    }
-
-    private init(_ path: [UInt8], _ environment: [Argument], _ requests: Int32, _ answers: Int32, _ signals: Signals) {
-        self.path = path
-        self.environment = environment
-        self.requests = requests
-        self.answers = answers
-        self.signals = signals
     }
 
     /// Starts commands and reports their ends, until the program closes the socket.

@@ -35,7 +35,6 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
     var streams = StandardStreams()
     /// The signal to end by when everything is done.
     private(set) var endingSignal: Int32?
-    /// Whether an execution has failed.
     var hasFailed = false
 
     private let signals: Signals
@@ -220,7 +219,6 @@ struct PolledDescriptors {
 
     func has(_ place: Place) -> Bool { events(place) != 0 }
 
-    /// The descriptors of running executions.
     var executions: ArraySlice<pollfd> { entries[Place.allCases.count...] }
 }
 

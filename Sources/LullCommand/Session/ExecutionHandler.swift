@@ -2,7 +2,6 @@ internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 
-/// How an execution has ended.
 enum ExecutionEnd {
     case returned
     /// Its command has failed, or cannot be started with these records.

@@ -13,7 +13,6 @@ struct OutputBuffer {
     }
 
     let descriptor: Int32
-    /// The bytes to write.
     var bytes: [UInt8] = []
     /// The number of bytes already written.
     private var position = 0
@@ -75,7 +74,6 @@ extension OutputBuffer {
         _ = try output.drain()
     }
 
-    /// Prints a text on standard output.
     static func print(_ text: String) throws(Failure) { try print { $0.append(string: text) } }
 
     /// Prints messages on standard error.
@@ -123,7 +121,6 @@ struct StandardStreams {
     var log = OutputBuffer(STDERR_FILENO)
     /// The exit status, failed commands aside.
     var status = ExitStatus.success
-    /// The number of skipped records.
     private(set) var skipped = 0
     private var limiter = MessageLimiter()
 

@@ -12,10 +12,8 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     private let isCollecting: Bool
 
     private var isReading = true
-    /// The executions that have started and not ended.
     private var running: [Int64: Running] = [:]
 
-    /// An execution that is running.
     private struct Running {
         let run: RunID
         /// Its records, if they may go back.

@@ -15,7 +15,6 @@ struct Signals {
     /// Poll this for reading.
     let descriptor: Int32
 
-    /// Returns whether a signal ends the program.
     static func isEnding(_ number: Int32) -> Bool {
         number == SIGINT || number == SIGTERM || number == SIGHUP
     }

@@ -18,7 +18,6 @@ struct KeyNumber: Hashable {
 /// A lookup compares the bytes of the line; only a new key is copied. A `Dictionary` would need a key object for
 /// each lookup, and could not be prefetched. The benchmark rows "lull simulate" look up a key for each record.
 struct KeyTable: ~Copyable {
-    /// One key.
     struct Entry {
         /// The range of its canonical JSON in `texts`.
         let text: Range<Int>
@@ -31,7 +30,6 @@ struct KeyTable: ~Copyable {
     private(set) var entries: [Entry] = []
     /// The canonical JSON of all keys, concatenated.
     private var texts: [UInt8] = []
-    /// The number of keys with a pending value.
     private(set) var pendingCount = 0
 
     /// A hash table with open addressing. A slot has the key's hash in the upper half and its number plus one in the lower half; an

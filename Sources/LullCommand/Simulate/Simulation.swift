@@ -255,7 +255,6 @@ struct Simulation: ~Copyable {
 
 /// The executions that are running in a simulation where each takes the same time: a queue in the order of their ends.
 struct RunTimes<Key: Hashable, Value> {
-    /// An execution that is running.
     struct Run {
         let execution: Execution<Key, Value>
         let started: CoreInstant
@@ -263,7 +262,6 @@ struct RunTimes<Key: Hashable, Value> {
         let last: CoreInstant?
     }
 
-    /// How long an execution takes.
     let length: CoreDuration
     private var runs: [UInt64: Run] = [:]
     /// The numbers of executions in the order of their starts, which is that of their ends; some have ended early.

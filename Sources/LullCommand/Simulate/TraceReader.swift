@@ -1,7 +1,6 @@
 internal import CLullCommand
 internal import LullCore
 
-/// A call in a trace.
 struct TraceCall {
     let line: TraceLine
     /// The number of the key; nil for a call on all keys.

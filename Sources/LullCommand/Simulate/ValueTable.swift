@@ -35,7 +35,6 @@ struct ValueTable: ~Copyable {
         for sizeClass in sizeClasses { sizeClass.memory?.deallocate() }
     }
 
-    /// The number of bytes that are allocated.
     var capacity: Int { sizeClasses.reduce(0) { $0 + $1.capacity * $1.slotSize } }
 
     /// Stores a copy of a value.
@@ -53,7 +52,6 @@ struct ValueTable: ~Copyable {
         ByteSlice(start: address(of: number), count: Int(number.count))
     }
 
-    /// Removes a value.
     mutating func remove(_ number: ValueNumber) {
         let sizeClass = Self.sizeClass(Int(number.count))
         sizeClasses[sizeClass].free.append(number.slot)

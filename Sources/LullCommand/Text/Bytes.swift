@@ -16,7 +16,6 @@ extension ByteSlice {
         isEqual(to: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Returns whether the bytes are equal.
     func isEqual(to other: ByteSlice) -> Bool {
         guard count == other.count else { return false }
         guard let left = baseAddress, let right = other.baseAddress else { return true }
@@ -34,7 +33,6 @@ extension [UInt8] {
     /// The bytes as a string for the C library.
     var cString: [CChar] { map { CChar(bitPattern: $0) } + [0] }
 
-    /// Appends the text.
     mutating func append(_ text: StaticString) {
         append(contentsOf: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -123,14 +121,12 @@ struct BackwardWriter {
 
     fileprivate var written: ByteSlice { ByteSlice(rebasing: memory[start...]) }
 
-    /// Prepends a byte.
     mutating func put(_ byte: UInt8) {
         precondition(start > 0, "a short text is longer than was reckoned with")
         start -= 1
         memory.initializeElement(at: start, to: byte)
     }
 
-    /// Prepends a text.
     mutating func put(_ text: StaticString) {
         let count = text.utf8CodeUnitCount
         precondition(start >= count, "a short text is longer than was reckoned with")
@@ -139,7 +135,6 @@ struct BackwardWriter {
         (memory.baseAddress.unsafelyUnwrapped + start).initialize(from: text.utf8Start, count: count)
     }
 
-    /// Prepends bytes.
     mutating func put(bytes: some Collection<UInt8>) {
         let count = bytes.count
         precondition(start >= count, "a short text is longer than was reckoned with")

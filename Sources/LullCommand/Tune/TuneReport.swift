@@ -34,7 +34,6 @@ struct TuneReport {
     /// Whether the policies have a spacing, which is the same for all.
     var hasSpacing: Bool { outcomes.contains { $0.policy.spacing > .zero } }
 
-    /// The size of the trace.
     var counts: String { "\(counted(submits, "submit")) of \(counted(keys, "key"))" }
 
     // MARK: - As an object

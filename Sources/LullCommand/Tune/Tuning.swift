@@ -174,7 +174,6 @@ struct ProgressLine {
         write(line + "\(submits) submits")
     }
 
-    /// Removes the line.
     mutating func end() {
         if hasShown { write("\r\u{1B}[K") }
     }

@@ -119,7 +119,10 @@ extension TuneReport {
             let best = Percent.shown(outcomes.map(\.saved).max() ?? 0)
             text.append(wrapped: "Nothing can be saved: of these waits none saves more than \(best) of the submits.")
         } else if answers.first?.suggestion.map({ $0.reason == .nearest }) ?? true {
-            text.append(wrapped: "The target is missed: no wait of the table meets it and saves 1 % or more.")
+            // A wait that saves nothing is no suggestion, even if its delay meets the target.
+            let isMissedByAll = answers.count == tables.count { !$0.range.isEmpty }
+            let saves = isMissedByAll ? "" : " and saves 1 % or more"
+            text.append(wrapped: "The target is missed: no wait of the table meets it\(saves).")
         }
         for (number, table) in answers.enumerated() {
             guard let suggestion = table.suggestion else { continue }

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(ROOT, "Playground/tests"))
 from webdriver import Browser  # pylint: disable=wrong-import-position
 
 ENTER, ESCAPE, DOWN, UP = "\ue007", "\ue00c", "\ue015", "\ue013"
-MEMBER = "documentation/lull/debouncer/init(for:maxwait:edges:combining:whilerunning:options:clock:onfailure:fileid:line:handler:)"
+MEMBER = "documentation/lull/debouncer/init(for:maxwait:edges:maxcount:combining:whilerunning:options:clock:onfailure:fileid:line:handler:)"
 KINDS = ["", "docs", "documentation", "documentation/lull", "documentation/lull/gettingstarted", "documentation/lull/debouncer", MEMBER,
          "documentation/lulldurable/durabledebouncer", "documentation/lullpostgres", "documentation/lull/semantics", "playground"]
 # Each pair of colours that text and what is behind it have.

@@ -1,5 +1,3 @@
-import Dispatch
-import Foundation
 import Lull
 import LullTesting
 import TestSupport
@@ -35,18 +33,5 @@ struct GuideSamples {
         for text in ["a", "ab", "abc"] { edited(Draft(text)) }
         await clock.advance(by: .seconds(2))
         #expect(await store.drafts.count == 3)
-    }
-
-    /// Compiled, and not run: it would end the tests.
-    func end(_ save: Debouncer<Draft, Void>) {
-        signal(SIGTERM, SIG_IGN)
-        let terminations = DispatchSource.makeSignalSource(signal: SIGTERM, queue: .main)
-        terminations.setEventHandler {
-            Task {
-                await save.shutDownAndWait()
-                exit(0)
-            }
-        }
-        terminations.resume()
     }
 }

@@ -42,11 +42,8 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - delayRule: The effect of a single call's shorter delay on a longer one that is running.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
     ///   - spacing: The least time between two due instants of a key; only with the trailing edge. Nil for none.
-    ///   - combining: Which of the values behind one execution are retained. With `collect` all of them are: set
-    ///     `maxCount` or `maxWait` if there may be many.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at
-    ///     least 1. A claim takes the first values of what is ready as a run of their own. The rest stays ready until
-    ///     that run has ended, and later values join it. `maxCount` determines when to execute, not how much.
+    ///   - combining: Which of the values behind one execution is retained: the latest or the first. For all of them, in order,
+    ///     use the form with `collecting`.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
@@ -58,11 +55,36 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   settings; or the error of the store.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest, maxBatch: Int? = nil,
+        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest,
         whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
+        let site = SourceSite(fileID, line)
+        require(combining != .collect, "to collect, make a DurableDebouncer(collectingFor:)", at: site)
+        let rules = DurableRules.checked(combining, nil, whileRunning, at: site) {
+            () throws(PolicyError) in
+            try .debounce(
+                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
+        }
+        try await self.init(rules, namespace, store, clock)
+    }
+
+    /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
+    ///
+    /// The store holds them until then: set `maxCount` or `maxWait` if there may be many. Everything else is as in the form
+    /// without `collecting`.
+    ///
+    /// - Parameter maxBatch: The largest number of values in one execution (<doc:Semantics>, section 8); at least 1. A claim takes the
+    ///   first values of what is ready as a run of their own. The rest stays ready until that run has ended, and later values join
+    ///   it. `maxCount` determines when to execute, not how much.
+    public convenience init(
+        collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
+        delayRule: DelayRule = .restart,
+        maxCount: Int? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
+        clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
+    ) async throws(DurableError) {
+        let rules = DurableRules.checked(.collect, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
             () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
@@ -77,13 +99,13 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
     ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.

@@ -33,8 +33,8 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
-    ///   - combining: Which of the values behind one execution are retained. With `collect` all of them are.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution (<doc:Semantics>, section 8); at least 1.
+    ///   - combining: Which of the values behind one execution is retained: the latest or the first. For all of them, in order,
+    ///     use the form with `collecting`.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
@@ -46,11 +46,34 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination = .latest, maxBatch: Int? = nil,
+        combining: Combination = .latest, whileRunning: DurableWhileRunning = .queue, namespace: String,
+        in store: any DurableStore,
+        clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
+    ) async throws(DurableError) {
+        let site = SourceSite(fileID, line)
+        require(combining != .collect, "to collect, make a DurableThrottler(collectingEvery:)", at: site)
+        let rules = DurableRules.checked(combining, nil, whileRunning, at: site) {
+            () throws(PolicyError) in
+            try .throttle(every: interval, edges: edges, maxCount: maxCount)
+        }
+        try await self.init(rules, namespace, store, clock)
+    }
+
+    /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
+    ///
+    /// The store holds them until then: set `maxCount` if there may be many. Everything else is as in the form
+    /// without `collecting`.
+    ///
+    /// - Parameter maxBatch: The largest number of values in one execution (<doc:Semantics>, section 8); at least 1. A claim takes the
+    ///   first values of what is ready as a run of their own. The rest stays ready until that run has ended, and later values join
+    ///   it. `maxCount` determines when to execute, not how much.
+    public convenience init(
+        collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
+        maxBatch: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(combining, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
+        let rules = DurableRules.checked(.collect, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
@@ -64,13 +87,13 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in ``init(every:edges:maxCount:combining:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
     ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution, as in the other form.
+    ///   - maxBatch: With `collect`, the largest number of values in one execution.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.

@@ -18,7 +18,7 @@ package enum InterruptionLatency {
     ) async throws -> [Duration] {
         let make = { (store: any DurableStore) async throws in
             try await DurableDebouncer<String, Int>(
-                for: .milliseconds(20), combining: .collect, whileRunning: .restart(interrupting: .whenSubmitted),
+                collectingFor: .milliseconds(20), whileRunning: .restart(interrupting: .whenSubmitted),
                 namespace: "latency", in: store)
         }
         let (submitting, working) = (try await make(producer), try await make(worker))

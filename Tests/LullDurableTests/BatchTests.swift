@@ -71,9 +71,16 @@ struct BatchTests {
             }
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = try await DurableDebouncer<String, Int>(
-                    for: .seconds(2), maxBatch: 3, namespace: "n", in: MemoryStore())
+                    policy: .debounce(for: .seconds(2)), maxBatch: 3, namespace: "n", in: MemoryStore(), line: 4711)
             }
+            #expect(message(result).contains("BatchTests.swift:4711: "))
             #expect(message(result).contains("Lull: the maxBatch is 3, but only collecting and merging"))
+            let collecting = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = try await DurableDebouncer<String, Int>(
+                    for: .seconds(2), combining: .collect, namespace: "n", in: MemoryStore(), line: 4712)
+            }
+            #expect(message(collecting).contains("BatchTests.swift:4712: "))
+            #expect(message(collecting).contains("Lull: to collect, make a DurableDebouncer(collectingFor:)"))
         }
     #endif
 }

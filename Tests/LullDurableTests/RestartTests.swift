@@ -15,7 +15,7 @@ struct RestartTests {
         _ interrupting: Interrupting = .whenDue
     ) async throws -> DurableDebouncer<String, Int> {
         try await DurableDebouncer(
-            for: .seconds(2), maxWait: .seconds(100), combining: .collect,
+            collectingFor: .seconds(2), maxWait: .seconds(100),
             whileRunning: .restart(interrupting: interrupting), namespace: "n", in: fixture.store, clock: fixture.clock)
     }
 

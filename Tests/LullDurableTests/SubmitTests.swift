@@ -70,7 +70,7 @@ struct SubmitTests {
             var parts: [Double]
         }
         let sync = try await DurableDebouncer<UUID, Change>(
-            for: .seconds(2), combining: .collect, namespace: "n", in: fixture.store, clock: fixture.clock)
+            collectingFor: .seconds(2), namespace: "n", in: fixture.store, clock: fixture.clock)
         let changes = [
             Change(name: "é\u{0}🦜\"", date: .distantPast, parts: [0.1, -.greatestFiniteMagnitude]),
             Change(name: "", date: nil, parts: []),

@@ -44,7 +44,7 @@ struct WorkingTests {
     @Test("the handler receives everything about its execution")
     func execution() async throws {
         let sync = try await DurableDebouncer<Int, [String]>(
-            for: .seconds(2), maxWait: .seconds(3), combining: .collect, namespace: "n", in: fixture.memory,
+            collectingFor: .seconds(2), maxWait: .seconds(3), namespace: "n", in: fixture.memory,
             clock: fixture.clock)
         let seen = Record<DurableExecution<Int, [String]>>()
         let worker = fixture.clock.task { try await sync.run { seen.add($0) } }

@@ -28,7 +28,7 @@ struct KillTests {
     private func open() async throws -> (SQLiteStore, DurableDebouncer<String, String>) {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(
-            for: .milliseconds(3), maxWait: .milliseconds(12), combining: .collect, namespace: "kill", in: store)
+            collectingFor: .milliseconds(3), maxWait: .milliseconds(12), namespace: "kill", in: store)
         return (store, debouncer)
     }
 

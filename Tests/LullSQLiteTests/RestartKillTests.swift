@@ -25,7 +25,7 @@ struct RestartKillTests {
     private func open() async throws -> (SQLiteStore, DurableDebouncer<String, String>) {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(
-            for: .milliseconds(5), combining: .collect, whileRunning: .restart(interrupting: .whenSubmitted),
+            collectingFor: .milliseconds(5), whileRunning: .restart(interrupting: .whenSubmitted),
             namespace: "kill", in: store)
         return (store, debouncer)
     }

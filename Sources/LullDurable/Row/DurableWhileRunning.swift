@@ -4,7 +4,7 @@ public import LullCore
 ///
 /// ```swift
 /// let replies = try await DurableDebouncer<String, Message>(
-///     for: .seconds(3), maxWait: .seconds(60), combining: .collect, whileRunning: .restart,
+///     collectingFor: .seconds(3), maxWait: .seconds(60), whileRunning: .restart,
 ///     namespace: "replies", in: store)
 /// ```
 ///

@@ -104,7 +104,7 @@ struct CommentSamples {
         typealias Message = Change
         let store = MemoryStore()
         let replies = try await DurableDebouncer<String, Message>(
-            for: .seconds(3), maxWait: .seconds(60), combining: .collect, whileRunning: .restart,
+            collectingFor: .seconds(3), maxWait: .seconds(60), whileRunning: .restart,
             namespace: "replies", in: store)
         try await replies.submit(change, for: "a")
         #expect(try await replies.touch("a"))

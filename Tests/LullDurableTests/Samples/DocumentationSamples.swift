@@ -109,7 +109,7 @@ struct DocumentationSamples {
         let clock = ManualClock()
         let store = MemoryStore(clock: StoreClock(clock))
         let sync = try await DurableDebouncer<String, Note>(
-            for: .seconds(2), combining: .collect, maxBatch: 100, namespace: "sync", in: store)
+            collectingFor: .seconds(2), maxBatch: 100, namespace: "sync", in: store)
         for number in 0..<250 { try await sync.submit(Note(id: "a", text: "\(number)"), for: "a") }
         let sizes = Record<Int>()
         let worker = clock.task {
@@ -129,7 +129,7 @@ struct DocumentationSamples {
         let (model, chat) = (Model(clock: clock), Chat())
         let worker = clock.task {
             let replies = try await DurableDebouncer<String, String>(
-                for: .seconds(3), maxWait: .seconds(60), combining: .collect, whileRunning: .restart,
+                collectingFor: .seconds(3), maxWait: .seconds(60), whileRunning: .restart,
                 namespace: "replies", in: store, clock: clock)
 
             try await replies.submit("Hello!", for: "kitchen")

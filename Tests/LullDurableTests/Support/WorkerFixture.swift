@@ -26,7 +26,8 @@ struct WorkerFixture: Sendable {
         combining: Combination = .latest, maxBatch: Int? = nil
     ) async throws -> DurableDebouncer<String, Int> {
         try await DurableDebouncer(
-            for: .seconds(2), combining: combining, maxBatch: maxBatch, namespace: "n", in: store, clock: clock)
+            policy: .debounce(for: .seconds(2)), combining: combining, maxBatch: maxBatch, namespace: "n", in: store,
+            clock: clock)
     }
 
     /// Runs a worker that records its executions, and calls the handler of the test.

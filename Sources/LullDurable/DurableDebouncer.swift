@@ -71,12 +71,10 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
 
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
     ///
-    /// The store holds them until then: set `maxCount` or `maxWait` if there may be many. Everything else is as in the form
-    /// without `collecting`.
-    ///
-    /// - Parameter maxBatch: The largest number of values in one execution (<doc:Semantics>, section 8); at least 1. A claim takes the
-    ///   first values of what is ready as a run of their own. The rest stays ready until that run has ended, and later values join
-    ///   it. `maxCount` determines when to execute, not how much.
+    /// The store holds them until then: set `maxCount` or `maxWait` if there may be many. With `maxBatch`, at least 1, an execution
+    /// gets at most so many (<doc:Semantics>, section 8): a claim takes the first values of what is ready as a run of their
+    /// own. The rest stays ready until that run has ended, and later values join it. `maxCount` determines when to execute,
+    /// not how much. Everything else is as in the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,

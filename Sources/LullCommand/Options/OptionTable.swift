@@ -68,7 +68,8 @@ extension Option {
             "interrupt", of: Subcommand.withRuns,
             .choice("WHEN", [("due", Interrupting.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
             "with --while-running cancel or restart: when the new value is due (default), or at its submit",
-            but: [.submit: storedInterrupt, .work: storedInterrupt], .needs("while-running", with: ["cancel", "restart"]),
+            but: [.submit: storedInterrupt, .work: storedInterrupt],
+            .needs("while-running", with: ["cancel", "restart"]),
             stored: { $0.whileRunning.interrupting },
             default: { $0.whileRunning == .queue ? nil : .whenDue }),
     ]

@@ -28,9 +28,13 @@ public final class BackgroundDebouncer: Sendable {
     ///     machine sleeps.
     ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
     ///     more.
-    public init(timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero)
-    {
-        events = EventHandler(timeInterval, .main, clock, tolerance)
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
+    public init(
+        timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        events = EventHandler(timeInterval, .main, clock, tolerance, SourceSite(fileID, line))
     }
 
     /// The closure that runs once the interval has passed without an event; nil when it has run.
@@ -68,11 +72,13 @@ public final class BackgroundDebouncer: Sendable {
         ///     the machine sleeps.
         ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
         ///     more.
+        ///   - fileID: The file that a message about a wrong setting names; leave it out.
+        ///   - line: The line that this message names; leave it out.
         public init(
             _ queue: DispatchQueue, timeInterval: TimeInterval, clock: any Clock<Duration> = ContinuousClock(),
-            tolerance: Duration = .zero
+            tolerance: Duration = .zero, fileID: StaticString = #fileID, line: UInt = #line
         ) {
-            events = EventHandler(timeInterval, TargetQueue(queue), clock, tolerance)
+            events = EventHandler(timeInterval, TargetQueue(queue), clock, tolerance, SourceSite(fileID, line))
         }
 
         /// The closure that runs once the interval has passed without an event; nil when it has run.
@@ -108,11 +114,15 @@ private final class EventHandler: Sendable {
     private let newest = Guarded(Newest())
     private let debouncer: Debouncer<Int, Void>
 
-    init(_ interval: TimeInterval, _ queue: TargetQueue, _ clock: any Clock<Duration>, _ tolerance: Duration) {
+    init(
+        _ interval: TimeInterval, _ queue: TargetQueue, _ clock: any Clock<Duration>, _ tolerance: Duration,
+        _ site: SourceSite
+    ) {
         self.queue = queue
-        let wait = Duration(setting: interval, "time interval")
+        let wait = Duration(setting: interval, "time interval", at: site)
         debouncer = Debouncer(
-            for: wait, on: queue.queue, options: .init(tolerance: tolerance), clock: clock
+            for: wait, on: queue.queue, options: .init(tolerance: tolerance), clock: clock, fileID: site.fileID,
+            line: site.line
         ) { [newest] event in
             // If another event has arrived since this one fell due, the handler waits for the end of that event's interval.
             let handler = newest.change { $0.event == event ? $0.handler.take() : nil }

@@ -20,12 +20,15 @@ internal import Lull
 ///     machine sleeps.
 ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
 ///     more.
+///   - fileID: The file that a message about a wrong setting names; leave it out.
+///   - line: The line that this message names; leave it out.
 ///   - body: The closure that runs when the calls have stopped.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @MainActor @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {
-    debounced(for: seconds, on: .main, clock: clock, tolerance: tolerance) { value in
+    debounced(for: seconds, on: .main, clock: clock, tolerance: tolerance, fileID: fileID, line: line) { value in
         MainActor.assumeIsolated { body(value) }
     }
 }
@@ -41,15 +44,19 @@ public func debounced<Value: Sendable>(
 ///     machine sleeps.
 ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
 ///     more.
+///   - fileID: The file that a message about a wrong setting names; leave it out.
+///   - line: The line that this message names; leave it out.
 ///   - body: The closure that runs when the calls have stopped.
 public func debounced<Value: Sendable>(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
     tolerance: Duration = .zero,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {
     let debouncer = Debouncer(
-        for: Duration(setting: seconds, "delay"), on: queue, options: .init(tolerance: tolerance), clock: clock,
-        handler: body
+        for: Duration(setting: seconds, "delay", at: SourceSite(fileID, line)), on: queue,
+        options: .init(tolerance: tolerance), clock: clock,
+        fileID: fileID, line: line, handler: body
     )
     return { debouncer($0) }
 }
@@ -65,12 +72,16 @@ public func debounced<Value: Sendable>(
 ///     machine sleeps.
 ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
 ///     more.
+///   - fileID: The file that a message about a wrong setting names; leave it out.
+///   - line: The line that this message names; leave it out.
 ///   - body: The closure that runs when the calls have stopped.
 public func debounced(
     for seconds: TimeInterval, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @MainActor @Sendable () -> Void
 ) -> @Sendable () -> Void {
-    debounced(for: seconds, on: .main, clock: clock, tolerance: tolerance, onMainQueue(body))
+    debounced(
+        for: seconds, on: .main, clock: clock, tolerance: tolerance, fileID: fileID, line: line, onMainQueue(body))
 }
 
 /// Returns a closure that may be called as often as you like, and runs `body` on a queue once the calls have stopped.
@@ -84,15 +95,19 @@ public func debounced(
 ///     machine sleeps.
 ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
 ///     more.
+///   - fileID: The file that a message about a wrong setting names; leave it out.
+///   - line: The line that this message names; leave it out.
 ///   - body: The closure that runs when the calls have stopped.
 public func debounced(
     for seconds: TimeInterval, on queue: DispatchQueue, clock: any Clock<Duration> = ContinuousClock(),
     tolerance: Duration = .zero,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ body: @escaping @Sendable () -> Void
 ) -> @Sendable () -> Void {
     let debouncer = Debouncer(
-        for: Duration(setting: seconds, "delay"), on: queue, options: .init(tolerance: tolerance), clock: clock,
-        handler: body
+        for: Duration(setting: seconds, "delay", at: SourceSite(fileID, line)), on: queue,
+        options: .init(tolerance: tolerance), clock: clock,
+        fileID: fileID, line: line, handler: body
     )
     return { debouncer() }
 }

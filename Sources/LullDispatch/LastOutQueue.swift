@@ -30,8 +30,13 @@ public final class LastOutQueue: Sendable {
     ///     machine sleeps.
     ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
     ///     more.
-    public init(delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero) {
-        tasks = LastOut(delay, .main, clock, tolerance)
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
+    public init(
+        delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        fileID: StaticString = #fileID, line: UInt = #line
+    ) {
+        tasks = LastOut(delay, .main, clock, tolerance, SourceSite(fileID, line))
     }
 
     /// Enqueues a task in place of the one that waits under the same key, and restarts the delay of the key.
@@ -75,11 +80,13 @@ public final class LastOutQueue: Sendable {
         ///     the machine sleeps.
         ///   - tolerance: How late a wake-up may be, so that the processor can combine several; never early. Zero or
         ///     more.
+        ///   - fileID: The file that a message about a wrong setting names; leave it out.
+        ///   - line: The line that this message names; leave it out.
         public init(
             _ queue: DispatchQueue, delay: TimeInterval = 2, clock: any Clock<Duration> = ContinuousClock(),
-            tolerance: Duration = .zero
+            tolerance: Duration = .zero, fileID: StaticString = #fileID, line: UInt = #line
         ) {
-            tasks = LastOut(delay, TargetQueue(queue), clock, tolerance)
+            tasks = LastOut(delay, TargetQueue(queue), clock, tolerance, SourceSite(fileID, line))
         }
 
         /// Enqueues a task in place of the one that waits under the same key, and restarts the delay of the key.
@@ -133,11 +140,14 @@ private struct LastOut: Sendable {
     private let queue: TargetQueue
     private let debouncer: KeyedDebouncer<AnyKey, QueueTask, Void>
 
-    init(_ delay: TimeInterval, _ queue: TargetQueue, _ clock: any Clock<Duration>, _ tolerance: Duration) {
+    init(
+        _ delay: TimeInterval, _ queue: TargetQueue, _ clock: any Clock<Duration>, _ tolerance: Duration,
+        _ site: SourceSite
+    ) {
         self.queue = queue
         debouncer = KeyedDebouncer(
-            for: Duration(setting: delay, "delay"), on: queue.queue, options: .init(tolerance: tolerance),
-            clock: clock
+            for: Duration(setting: delay, "delay", at: site), on: queue.queue, options: .init(tolerance: tolerance),
+            clock: clock, fileID: site.fileID, line: site.line
         ) { _, task in
             task()
         }

@@ -14,9 +14,10 @@ extension Duration {
     }
 
     /// Creates a setting. Unless it is finite and zero or more, the program stops with the value and the rule.
-    init(setting seconds: TimeInterval, _ name: StaticString) {
+    init(setting seconds: TimeInterval, _ name: StaticString, at site: SourceSite) {
         require(
-            seconds.isFinite && seconds >= 0, "the \(name) is \(seconds) s, but must be finite and zero or more")
+            seconds.isFinite && seconds >= 0, "the \(name) is \(seconds) s, but must be finite and zero or more",
+            at: site)
         self.init(delay: seconds)
     }
 }

@@ -114,6 +114,24 @@ struct BackgroundDebouncerTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
+        @Test("a delay that breaks a rule stops the program with the line of the caller")
+        func place() async {
+            let background = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = BackgroundDebouncer(timeInterval: -1, line: 4711)
+            }
+            let last = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = LastOutQueue(delay: .infinity, line: 4712)
+            }
+            let closure = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = debounced(for: -1, line: 4713) {}
+            }
+            for (line, result) in [4711: background, 4712: last, 4713: closure] {
+                let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+                #expect(message.contains("BackgroundDebouncerTests.swift:\(line): "), "\(message)")
+                #expect(message.contains("but must be finite and zero or more"), "\(message)")
+            }
+        }
+
         // This test uses real time and a real process: it checks what happens, not how many milliseconds it takes.
         @Test("runs once, at once, when a process that was stopped across the deadline goes on")
         func stoppedProcess() async {

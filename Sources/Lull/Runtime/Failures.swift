@@ -18,8 +18,8 @@ func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Voi
 
 /// The place in the program where a debouncer or throttler is made.
 package struct SourceSite: Sendable, CustomStringConvertible {
-    let fileID: StaticString
-    let line: UInt
+    package let fileID: StaticString
+    package let line: UInt
 
     package init(_ fileID: StaticString, _ line: UInt) {
         self.fileID = fileID

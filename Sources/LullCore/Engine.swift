@@ -224,7 +224,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         core.beginSweep(kind, at: instant, waiter: waiter)
     }
 
-    /// Carries out a portion of a call for all keys: visits about 16 times `limit` of them, or changes `limit`.
+    /// Carries out a portion of a call for all keys: looks at up to 16 × `limit` keys, or applies the call to `limit` keys.
     ///
     /// Also does what other calls at the same time have left to do at a key.
     public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {

@@ -32,7 +32,7 @@ public struct Gate: Hashable, Sendable {
     /// The number of submits behind what is pending; zero when nothing is.
     public var count: Int
 
-    /// The state, but for whether anything is pending.
+    /// The state; whether a value is pending is the business of ``count``.
     public var phase: Phase
 
     /// The states of a gate.

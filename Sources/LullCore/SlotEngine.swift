@@ -65,13 +65,14 @@ package struct SlotEngine: ~Copyable {
     @usableFromInline package var now = CoreInstant.farPast
     /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
     @usableFromInline package var recentSlot = UInt32.max
-    /// The hash of the key that was looked up last: that of a new key need not be computed again.
-    @usableFromInline package var lookedUpHash: UInt = 0
     /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a submit
     /// interrupts what is running.
     @usableFromInline package var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
     package var movesAlarm = false
+    /// The hash of the key that was looked up last: that of a new key need not be computed again.
+    @usableFromInline package var lookedUpHash: UInt = 0
+    // At a multiple of 16 bytes in a runtime: two counters that are increased together must not lie across two pages.
     @usableFromInline package var tally = Counters()
 
     @usableFromInline package let setup: Setup

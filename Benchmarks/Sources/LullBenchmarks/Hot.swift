@@ -105,7 +105,7 @@ enum Hot {
             taken.line("Debouncer", 1, against: "floor", 0, .ratioAtMost(1.25)),
             Line(
                 "the slowest of \(objects) debouncers", Spread(slowest), "ns", against: "the floor's median",
-                floor, ratio: Spread(slowest / floor.median), target: .ratioAtMost(1.25)),
+                floor, ratio: Spread(slowest / floor.median)),
             Line("allocations a submit", taken.spread(1, \.allocations), "", target: .figureAtMost(0.001)),
             taken.line("the core alone", 2, against: "floor", 0),
             taken.line("Task.cancel + Task.sleep", 3, against: "Debouncer", 1, by: \.cpu, .ratioAtLeast(20)),

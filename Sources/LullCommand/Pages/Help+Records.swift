@@ -60,7 +60,7 @@ extension Help {
             found.
             """,
             .examples([
-                "inotifywait -mr src | lull run --wait 300ms --while-running cancel -- make",
+                "inotifywait -me modify src | lull run --wait 1s --while-running cancel -- make",
                 "events | lull run --throttle 1m --key-field 1 -- notify {key} '{count} times'",
                 "paths | lull run --wait 1s --max-wait 9s --combine collect -- xargs upload",
             ]),

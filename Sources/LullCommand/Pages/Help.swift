@@ -23,7 +23,7 @@ enum Help {
         "lull: runs work in the lull after a burst (debounce), or at a limited rate (throttle)."
 
     private static let examples = [
-        "tail -F app.log | lull filter --wait 500ms", "inotifywait -mr src | lull run --wait 300ms -- make",
+        "tail -F app.log | lull filter --wait 500ms", "inotifywait -mre close_write src | lull run --wait 300ms -- make",
         "lull tune trace.jsonl",
     ]
 

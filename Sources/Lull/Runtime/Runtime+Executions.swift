@@ -204,10 +204,11 @@ extension Runtime {
         if eventBuffers.isEmpty { return }
         let event = Event(kind: kind, key: key, at: Duration(origin.duration(to: now)), count: count, edge: edge)
         for buffer in eventBuffers { buffer.add(event) }
+        wakesObservers = true
     }
 
     func recordSubmit(of key: Key) {
-        for buffer in recordingBuffers { _ = buffer.add(key, at: engine.now) }
+        for buffer in recordingBuffers where buffer.add(key, at: engine.now) { wakesObservers = true }
         record(.submitted, key, at: engine.now)
     }
 

@@ -175,7 +175,9 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let now = self.now
         handle {
             engine.touch(slotIndex(of: key), at: now, wait: wait)
-            for buffer in recordingBuffers { _ = buffer.add(key, at: engine.now, isTouch: true) }
+            for buffer in recordingBuffers where buffer.add(key, at: engine.now, isTouch: true) {
+                wakesObservers = true
+            }
         }
     }
 
@@ -333,7 +335,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     }
 
     override func wakeObservers() {
-        let (buffers, released) = lock.withLock { () -> ([EventBuffer<Key>], [[RecordingBuffer<Key>.Entry]]) in
+        let (buffers, released) = lock.withLock { () -> ([EventBuffer<Key>], [RecordingBuffer<Key>.Chunk]) in
             (eventBuffers, recordingBuffers.flatMap { $0.takeUsedUp() })
         }
         for buffer in buffers { buffer.wake() }

@@ -22,6 +22,8 @@ package class RuntimeCore: @unchecked Sendable {
     @exclusivity(unchecked) @usableFromInline package final var engine: SlotEngine
     /// Whether there are event buffers or recordings.
     @exclusivity(unchecked) @usableFromInline final var hasObservers = false
+    /// Whether something has been recorded of which observers are to be told when the lock has been released.
+    @exclusivity(unchecked) final var wakesObservers = false
     /// The executions that are ready for the handler's queue.
     @exclusivity(unchecked) private final var ready = ReadyRuns()
     /// The promises to callers that wait for executions to end.
@@ -135,7 +137,8 @@ package class RuntimeCore: @unchecked Sendable {
         orders.discarded = engine.slots.discarded.take()
         let movesAlarm = engine.movesAlarm
         engine.movesAlarm = false
-        let wakesObservers = hasObservers
+        let wakesObservers = wakesObservers
+        self.wakesObservers = false
         lock.unlock()
         for order in orders.list {
             switch order {

@@ -23,8 +23,8 @@ enum Help {
         "lull: runs work in the lull after a burst (debounce), or at a limited rate (throttle)."
 
     private static let examples = [
-        "tail -F app.log | lull filter --wait 500ms", "inotifywait -mre close_write src | lull run --wait 300ms -- make",
-        "lull tune trace.jsonl",
+        "tail -F app.log | lull filter --wait 500ms",
+        "inotifywait -mre close_write src | lull run --wait 300ms -- make", "lull tune trace.jsonl",
     ]
 
     /// What fits a screen: the commands of every day.

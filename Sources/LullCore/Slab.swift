@@ -293,8 +293,11 @@ extension Slab {
     @inline(never)
     mutating func grow(_ block: UnsafeMutablePointer<Block>, isFirst: Bool) {
         let capacity = isFirst ? max(1, min(block.pointee.capacity * 4, 64)) : 64
-        // A single element must not lie across two pages of memory: a submit to it took half as long again (row `hot`).
-        let alignment = capacity == 1 ? max(alignment, 128) : alignment
+        var alignment = alignment
+        #if !hasFeature(Embedded)
+            // A single element must not lie across two pages of memory: a submit to it took half as long again (row `hot`).
+            if capacity == 1 { alignment = max(alignment, 128) }
+        #endif
         let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(capacity) * stride, alignment: alignment)
         if let old = block.pointee.memory {
             // A block without room is full, so that all of it is initialised.

@@ -1,5 +1,6 @@
+internal import Foundation
 internal import Lull
-internal import LullCore
+public import LullCore
 
 /// The common part of ``DurableDebouncer`` and ``DurableThrottler``: submit, flush, cancel, work, and look.
 ///
@@ -74,5 +75,338 @@ extension DurableRules {
             refuse("the policy is a debounce, which is what a DurableDebouncer takes", at: site)
         default: checked(combining, maxBatch, whileRunning, at: site) { policy }
         }
+    }
+}
+
+// The calls of producers.
+
+extension DurableCoalescer {
+    /// Submits a value under a key, and returns when the store has recorded it: from then on the value, or one that
+    /// replaces it, is executed, whichever process dies.
+    ///
+    /// A submit costs a transaction of the store, which concurrent submits share. It needs no worker in this process:
+    /// another process may call ``run(maxConcurrent:lease:retry:grace:onFailure:fileID:line:handler:)``.
+    ///
+    /// - Parameters:
+    ///   - value: The value. The store holds it as JSON.
+    ///   - key: The key, of at most ``DurableLimits/longestKey`` bytes.
+    ///   - token: A name for the submit, in the namespace, that makes it repeatable: with the same token it counts once,
+    ///     and the store gives its first answer again. When the store's answer is lost, a submit with a token is
+    ///     repeated a few times before this call gives up. A token costs a second row in the store for as long as the
+    ///     store retains tokens.
+    /// - Returns: A receipt for ``state(of:)`` and ``wait(for:atMost:)``. It is `Codable`, so you can save it.
+    /// - Throws: ``DurableError/unknown(_:)`` if the value may or may not have been recorded; after every other error it
+    ///   has certainly not been. What to do then: <doc:WorkThatSurvives>.
+    @discardableResult
+    public func submit(
+        _ value: Value, for key: Key, token: String? = nil
+    ) async throws(DurableError) -> DurableReceipt {
+        try await submit(value, for: key, wait: nil, token: token)
+    }
+
+    func submit(
+        _ value: Value, for key: Key, wait: CoreDuration?, token: String?
+    ) async throws(DurableError) -> DurableReceipt {
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try JSONEncoder().encode(value))
+        } catch {
+            throw .unencodable("\(error)")
+        }
+        let submission = DurableSubmission(
+            namespace: namespace, key: key.durableBytes, value: bytes, wait: wait, token: token)
+        for pause in token == nil ? [] : Self.pausesBeforeRepeating {
+            do throws(DurableError) {
+                return try await store.submit(submission)
+            } catch {
+                guard case .unknown = error else { throw error }
+                do { try await clock.sleep(clock.now().advanced(by: pause)) } catch { break }
+            }
+        }
+        return try await store.submit(submission)
+    }
+
+    /// The pauses before a submit is repeated.
+    private static var pausesBeforeRepeating: [CoreDuration] { [100, 400, 1600].map { .milliseconds($0) } }
+
+    /// Makes what is pending under a key, or waits for another attempt, executable now (<doc:Semantics>, section 5).
+    ///
+    /// Returns when the store has recorded that, not when the value has been executed: there may be no worker. To wait
+    /// for the execution, use ``wait(for:atMost:)``.
+    ///
+    /// - Returns: Whether there was anything to execute.
+    @discardableResult
+    public func flush(_ key: Key) async throws(DurableError) -> Bool {
+        try await store.flush(key.durableBytes, in: namespace) > 0
+    }
+
+    /// Makes what is pending under any key of the namespace, or waits for another attempt, executable now.
+    ///
+    /// The keys follow the order of their first submits. Returns when the store has recorded that.
+    ///
+    /// - Returns: The number of keys that had anything to execute.
+    @discardableResult
+    public func flush() async throws(DurableError) -> Int {
+        try await store.flush(nil, in: namespace)
+    }
+
+    /// Drops what no worker has claimed under a key: what is pending, ready, or waiting for another attempt. A run that a
+    /// worker has goes on.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    public func cancel(_ key: Key) async throws(DurableError) -> Int {
+        try await store.cancel(key.durableBytes, in: namespace)
+    }
+
+    /// Drops what no worker has claimed, under every key of the namespace.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    public func cancel() async throws(DurableError) -> Int {
+        try await store.cancel(nil, in: namespace)
+    }
+
+    // MARK: - The state of a submit
+
+    /// Returns the present state of a submit, with one call of the store.
+    ///
+    /// - Parameter receipt: The receipt that ``submit(_:for:token:)`` returned, in this process or another one.
+    /// - Returns: The state; ``DurableState/forgotten`` if the submit ended longer ago than the store's
+    ///   ``DurableLimits/retention``.
+    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try await store.state(of: receipt)
+    }
+
+    /// Waits until a submit has ended, which may need a worker in another process.
+    ///
+    /// ```swift
+    /// let receipt = try await sync.submit(change, for: document)
+    /// try await sync.flush(document)
+    /// if try await sync.wait(for: receipt, atMost: .seconds(5)) == .completed { screen.showSaved() }
+    /// ```
+    ///
+    /// It polls the store at intervals that grow with the wait, up to a quarter of a second.
+    ///
+    /// - Parameters:
+    ///   - receipt: The receipt that ``submit(_:for:token:)`` returned.
+    ///   - time: The longest time to wait.
+    /// - Returns: How the submit has ended; its present state if it has not ended (``DurableState/isFinal``) when the time
+    ///   is over or the task is cancelled.
+    @discardableResult
+    public func wait(for receipt: DurableReceipt, atMost time: Duration) async throws(DurableError) -> DurableState {
+        let start = clock.now()
+        let end = start.advanced(by: CoreDuration(time))
+        while true {
+            let state = try await store.state(of: receipt)
+            let now = clock.now()
+            if state.isFinal || now >= end || Task.isCancelled { return state }
+            let pause = CoreDuration.nanoseconds(start.duration(to: now).nanoseconds / 4)
+            let next = now.advanced(by: min(max(pause, .milliseconds(5)), .milliseconds(250)))
+            try? await clock.sleep(min(next, end))
+        }
+    }
+}
+
+extension DurableState {
+    /// Whether the state can no longer change by itself. A dead run can still be retried.
+    public var isFinal: Bool {
+        switch self {
+        case .pending, .ready, .running, .waitingForRetry: false
+        case .completed, .failed, .cancelled, .absorbed, .dead, .forgotten: true
+        }
+    }
+}
+
+extension DurableCoalescer {
+    /// Runs the handler for everything that falls due in the namespace, whichever process submitted it, until the task is
+    /// cancelled.
+    ///
+    /// Any number of workers may share a namespace, on one machine or, if the store allows it, on many. Each key has at
+    /// most one run at a time, and different keys run in parallel.
+    ///
+    /// When the task is cancelled, the worker claims nothing more. Running handlers have the `grace` to end; then they are
+    /// cancelled, and their runs go back to the store without having spent an attempt. The worker gives up a handler that
+    /// ignores its cancellation half-way between the end of the grace and the end of the lease. The call returns when
+    /// all handlers have ended, and therefore no later than a `lease` after the cancellation.
+    ///
+    /// A handler that throws has failed, and its run is tried again after a delay, under the rules of `retry`. While a
+    /// handler runs, the worker renews its lease each time a third of it has passed. If that fails for so long that
+    /// another worker takes over, the handler is cancelled, and ``DurableFailure/leaseLost(_:)`` is reported. Whatever the
+    /// handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never returns
+    /// occupies its key and its slot, and nothing else.
+    ///
+    /// In a namespace that restarts runs (``DurableWhileRunning/restart(interrupting:)``), a handler is cancelled when a newer value of
+    /// its key interrupts the run. If it then throws, that is no failure, and the value starts with the newer one.
+    ///
+    /// After a failed call the worker calls the store again, less and less often. It repeats the report of an execution
+    /// until the store has recorded it.
+    ///
+    /// The program stops with a message if a setting breaks a rule.
+    ///
+    /// - Parameters:
+    ///   - maxConcurrent: The largest number of handlers that run at once; at least 1.
+    ///   - lease: How long a run is this worker's unless it renews the lease: so long the work of a worker that has died
+    ///     waits before another worker takes it over. More than zero.
+    ///   - retry: When, and how often, a run whose handler threw is tried again.
+    ///   - grace: How long handlers may go on after the task has been cancelled; shorter than the lease. By default half
+    ///     of the lease, at most ten seconds.
+    ///   - onFailure: Called for everything that goes wrong. Without it, a line is written to standard error.
+    ///   - fileID: The file that a message about a wrong setting names; leave it out.
+    ///   - line: The line that this message names; leave it out.
+    ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It may
+    ///     call anything on the same debouncer.
+    /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are cancelled
+    ///   then.
+    public func run(
+        maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
+        grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
+        fileID: StaticString = #fileID, line: UInt = #line,
+        @_inheritActorContext
+        handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
+    ) async throws(DurableError) {
+        let configuration = WorkerStateMachine.Configuration(
+            namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
+            lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) },
+            watches: whileRunning != .queue, fileID: fileID, line: line)
+        try await WorkerDriver(configuration, store, clock, counts, onFailure, handler).run()
+    }
+
+    /// The counts of the workers that were started from this debouncer and its copies.
+    public var counters: DurableCounters { counts.value }
+}
+
+/// The argument of a worker's handler: the key, the values, and the numbers that let it do the work exactly once.
+///
+/// A run may be handed out more than once; ``runID`` and ``values`` are the same each time. What to do about that:
+/// <doc:WorkThatSurvives>.
+public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Sendable {
+    /// The key.
+    public let key: Key
+    /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty.
+    public let values: [Value]
+    /// The id of the run: the same number in every attempt, and in no other execution of the store. Send it along as an
+    /// idempotency key, so that the receiver recognises a value that it has received before.
+    public let runID: Int64
+    /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale worker,
+    /// whose number is lower than one that it has seen for that key.
+    public let fence: Int64
+    /// The numbers of the submits that the execution covers: see ``DurableReceipt/generation``.
+    public let submits: ClosedRange<Int64>
+    /// The number of submits behind the execution: at least as many as ``values``.
+    public let count: Int
+    /// Why the values fell due (<doc:Semantics>, section 3).
+    public let edge: Edge
+    /// The number of this attempt, from 1.
+    public let attempt: Int
+
+    /// The value; with `collect` the last one.
+    public var value: Value { values[values.count - 1] }
+
+    init(_ run: DurableRun) throws {
+        guard let key = Key(durableBytes: run.key) else {
+            throw UndecodableBytes(description: "no key of the type \(Key.self) has the bytes of \(run.summary)")
+        }
+        guard !run.values.isEmpty else { throw UndecodableBytes(description: "\(run.summary) has no value") }
+        values = try decodeValues(run.values, as: Value.self, of: run.summary)
+        self.key = key
+        runID = run.id
+        fence = run.fence
+        submits = run.submits
+        count = run.count
+        edge = run.edge
+        attempt = run.attempt
+    }
+}
+
+/// Decodes the values of a run, as a store has them.
+///
+/// - Parameter subject: What the error names.
+func decodeValues<Value: Decodable>(
+    _ values: [[UInt8]], as type: Value.Type, of subject: String
+) throws(UndecodableBytes) -> [Value] {
+    let decoder = JSONDecoder()
+    do {
+        return try values.map { try decoder.decode(Value.self, from: Data($0)) }
+    } catch {
+        throw UndecodableBytes(description: "the value of \(subject) is no \(Value.self): \(error)")
+    }
+}
+
+// The calls for monitoring a namespace and handling its dead runs.
+
+extension DurableCoalescer {
+    /// Returns how much is pending, ready, running and dead in the namespace, and how late the oldest work is: for a
+    /// dashboard or a health check. The cost grows with the number of keys that are not idle.
+    public func status() async throws(DurableError) -> DurableStatus {
+        guard let status = try await store.status().first(where: { $0.namespace == namespace }) else {
+            throw .noPolicy(namespace: namespace)
+        }
+        return status
+    }
+
+    /// Returns keys that have anything pending, ready or running, in the order of their bytes.
+    ///
+    /// - Parameters:
+    ///   - prefix: The beginning of the keys' bytes: strings are UTF-8, numbers decimal digits.
+    ///   - limit: The largest number of keys to return.
+    /// - Returns: The keys with their state; a key is nil if no key of this type has its bytes.
+    public func list(prefix: String = "", limit: Int = 100) async throws(DurableError) -> [DurableListing<Key?>] {
+        try await store.list(in: namespace, prefix: Array(prefix.utf8), limit: limit).map {
+            $0.mapKey(Key.init(durableBytes:))
+        }
+    }
+
+    /// Returns how submits have ended, the newest first: those that a newer value has replaced after a failure are nowhere else.
+    ///
+    /// The store retains ends for ``DurableLimits/retention``, and dead runs until they are retried or discarded. To learn the end
+    /// of one submit, use ``state(of:)``. The cost grows with the limit, but for all keys of a Redis server with the number of
+    /// retained ends.
+    ///
+    /// - Parameters:
+    ///   - key: The key; nil for all keys.
+    ///   - limit: The largest number of ends to return.
+    /// - Returns: The ends; a key is nil if no key of this type has its bytes.
+    public func ended(of key: Key? = nil, limit: Int = 100) async throws(DurableError) -> [DurableEnd<Key?>] {
+        try await store.ended(of: key?.durableBytes, in: namespace, limit: limit).map {
+            $0.mapKey(Key.init(durableBytes:))
+        }
+    }
+
+    /// Returns the workers of the namespace, in all processes: where each runs, how many runs it holds, and when it said last that
+    /// it is there. The cost grows with the number of workers and, on a Redis server, of the runs that they hold.
+    public func workers() async throws(DurableError) -> [DurableWorker] {
+        try await store.workers(in: namespace)
+    }
+
+    /// Returns runs that have used up their attempts, the oldest first. They stay until ``retry(_:)`` or ``discard(_:)``.
+    ///
+    /// For ways to handle them, see <doc:WorkThatSurvives>.
+    ///
+    /// - Parameter limit: The largest number of runs to return.
+    /// - Returns: The runs; a key is nil if no key of this type has its bytes.
+    public func dead(limit: Int = 100) async throws(DurableError) -> [DurableDeadRun<Key?>] {
+        try await store.dead(in: namespace, limit: limit).map { $0.mapKey(Key.init(durableBytes:)) }
+    }
+
+    /// Gives a dead run another series of attempts, before anything newer of its key.
+    ///
+    /// With `latest`, the retry is refused if the key has been submitted again since: an old value must not overwrite a
+    /// newer one. It is also refused while the key has another run, because a key never has two at once.
+    ///
+    /// - Parameter run: The ``DurableDeadRun/id`` of the run.
+    /// - Returns: ``DurableRetry/accepted``, or why it was refused.
+    @discardableResult
+    public func retry(_ run: Int64) async throws(DurableError) -> DurableRetry {
+        try await store.retry(run, in: namespace)
+    }
+
+    /// Deletes a dead run with its values.
+    ///
+    /// - Parameter run: The ``DurableDeadRun/id`` of the run.
+    /// - Returns: Whether there was such a run.
+    @discardableResult
+    public func discard(_ run: Int64) async throws(DurableError) -> Bool {
+        try await store.discard(run, in: namespace)
     }
 }

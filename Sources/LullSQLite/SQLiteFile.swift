@@ -1,3 +1,4 @@
+internal import CLullFiles
 internal import CLullSQLite
 package import LullDurable
 
@@ -168,4 +169,136 @@ package final class SQLiteFile {
         if new != dataVersion { lastCommit = .now }
         return new != dataVersion
     }
+}
+
+// Opening: what a file has to be, and the settings of a connection.
+
+extension SQLiteFile {
+    /// Throws a clear error where SQLite's own would not be.
+    static func inspect(_ path: String, creates: Bool, _ options: Options) throws(DurableError) {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
+        // These names mean something else to SQLite.
+        guard path != ":memory:", !path.hasPrefix("file:") else {
+            throw .unusable("\(path) is no path: a store is a file, and is named as one")
+        }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw .unusable("the path of a store is empty, or holds a NUL")
+        }
+        guard lull_is_directory(path) == 0 else { throw .unusable("\(path) is a directory") }
+        guard creates || lull_exists(path) != 0 else { throw .unusable("there is no file \(path)") }
+        // SQLite takes a file of one byte for an empty one, and would overwrite it.
+        guard lull_size(path) != 1 else { throw .unusable("\(path) is not a database of SQLite") }
+        guard options.allowsNetwork || lull_is_remote(directory) == 0 else {
+            throw .unusable("\(path) lies on another machine, where several processes cannot share a file safely")
+        }
+        guard sqlite3_threadsafe() != 0 else { throw .unusable("this build of SQLite cannot be used with threads") }
+    }
+
+    /// Connects to a file that is Lull's or empty, with the settings that all other code relies on.
+    static func connect(
+        _ path: String, creates: Bool, _ options: Options
+    ) throws(DurableError) -> Connection {
+        let connection = try Connection(path, creates: creates, options)
+        guard !connection.isReadOnly else { throw .unusable("\(path) cannot be written") }
+        _ = try connection.kind()
+        try connection.execute(
+            """
+            PRAGMA synchronous = \(options.syncs ? "FULL" : "OFF");
+            PRAGMA fullfsync = 1;
+            PRAGMA checkpoint_fullfsync = 1;
+            PRAGMA mmap_size = 0;
+            PRAGMA cache_size = -8192;
+            PRAGMA journal_size_limit = 4194304;
+            """)
+        return connection
+    }
+}
+
+/// The files of a store as they were opened. Later their names may mean other files, or none: then what is written is lost.
+struct OpenFiles {
+    /// The path as the user gave it, and the full path, since the process may change its directory.
+    private let path: String
+    private let name: String
+    private let identity: FileMark.Identity
+    /// The log and its index, once they have been seen.
+    private var log: [FileMark.Identity] = []
+    /// When to check all of them again.
+    private var nextCheck = ContinuousClock.now
+
+    init(_ path: String, _ connection: Connection) throws(DurableError) {
+        self.path = path
+        name = path.hasPrefix("/") ? path : connection.file
+        identity = FileMark(of: name).identity
+        // The name may mean another file already.
+        if connection.hasMoved { throw Self.missing(path) }
+    }
+
+    /// The error for what has been written to a file that no longer has its name; nil if it still has.
+    var loss: DurableError? { FileMark(of: name).identity == identity ? nil : Self.missing(path, found: name) }
+
+    /// Throws if the name no longer means the file that was opened first.
+    func checkIdentity() throws(DurableError) {
+        if let loss { throw loss }
+    }
+
+    /// Checks the file of a new connection.
+    mutating func reopened(_ connection: Connection) throws(DurableError) {
+        log = []
+        try checkIdentity()
+        if connection.hasMoved { throw Self.missing(path) }
+    }
+
+    /// Throws if the database, or a file beside it, has been deleted or replaced. Looks twice a second.
+    mutating func check(_ connection: Connection?, _ writerLock: WriterLock) throws(DurableError) {
+        let now = ContinuousClock.now
+        guard now >= nextCheck else { return }
+        try checkIdentity()
+        if let missing = writerLock.missing { throw Self.missing(missing) }
+        if let connection {
+            let names = ["-wal", "-shm"].map { connection.file + $0 }
+            let found = names.map { FileMark(of: $0).identity }
+            for (name, (old, new)) in zip(names, zip(log, found)) where old != new { throw Self.missing(name) }
+            log = found
+        }
+        nextCheck = now.advanced(by: .milliseconds(400))
+    }
+
+    private static func missing(_ path: String, found name: String? = nil) -> DurableError {
+        let exists = lull_exists(name ?? path) != 0
+        return .unusable(
+            exists
+                ? "\(path) was replaced by another file while it was in use"
+                : "\(path) is gone (moved or deleted): put it back, or begin a new store, and start again")
+    }
+}
+
+/// Identifies a file and a state of its contents. All zero for a file that does not exist.
+struct FileMark: Equatable {
+    /// Identifies a file, whatever its name.
+    struct Identity: Equatable {
+        let device: Int64
+        let inode: Int64
+    }
+
+    let identity: Identity
+    let size: Int64
+    /// When the contents changed last.
+    private let modified: Int64
+
+    init(of path: String) {
+        self.init(lull_mark_of(path, -1))
+    }
+
+    /// The mark of an open file.
+    init(open descriptor: Int32) {
+        self.init(lull_mark_of(nil, descriptor))
+    }
+
+    private init(_ mark: lull_mark) {
+        identity = Identity(device: mark.device, inode: mark.inode)
+        (size, modified) = (mark.size, mark.modified)
+    }
+
+    var exists: Bool { identity.inode != 0 }
 }

@@ -110,3 +110,240 @@ package struct SQLiteTransaction: DurableTable {
         if collects, rows > 0 { try deleteReleasedValues(atMost: max(Self.mostDeleted, 2 * Int(rows))) }
     }
 }
+
+// Changing all keys: in steps, between which other processes write. Which rows it is about is read once, without a lock.
+
+extension SQLiteTransaction {
+    /// How long a step takes, about. The commit comes on top.
+    private static let stepTime = Duration.milliseconds(20)
+    /// The rows between two looks at the time.
+    private static let rowsPerLook = 32
+
+    /// Begins a change of all keys of a namespace.
+    package mutating func sweep(of name: String) throws(DurableError) -> DurableSweep {
+        try sweep(of: try namespace(name), at: now)
+    }
+
+    /// Makes a step of a change of all keys, and returns what is left.
+    package mutating func change(
+        _ change: DurableChange, _ sweep: DurableSweep, in name: String, for time: Duration = stepTime
+    ) throws(DurableError) -> DurableSweep {
+        let namespace = try namespace(name)
+        let end = ContinuousClock.now.advanced(by: time)
+        var sweep = sweep
+        repeat {
+            try self.change(change, &sweep, atMost: Self.rowsPerLook, in: namespace, at: now)
+        } while !sweep.isComplete && ContinuousClock.now < end
+        return sweep
+    }
+}
+
+// Status, listings and dead runs. Of values, only those of dead runs are read.
+
+extension SQLiteTransaction {
+    mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
+        var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
+        try countWork(of: namespace, &status)
+        try readCounters(of: namespace, to: &status)
+        return status
+    }
+
+    /// Lists keys from `start` on, or, if it is empty, from the first key with the prefix.
+    func list(
+        prefix: [UInt8], from start: [UInt8] = [], limit: Int, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        var listings: [DurableListing<[UInt8]>] = []
+        let rows = try connection[.listedRows]
+        defer { rows.reset() }
+        rows.bind(":namespace", namespace.id)
+        rows.bind(":start", blob: start.isEmpty ? prefix : start)
+        while listings.count < limit, try rows.next() {
+            let entry = try rows.entry()
+            guard entry.key.starts(with: prefix) else { break }
+            guard entry.row.isListed(at: now, by: namespace.rules) else { continue }
+            listings.append(DurableListing(key: entry.key, row: entry.row, rules: namespace.rules, at: now))
+        }
+        return listings
+    }
+
+    func dead(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        var runs: [DurableDeadRun<[UInt8]>] = []
+        let statement = try connection[.deadRuns]
+        defer { statement.reset() }
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":limit", max(0, limit))
+        while try statement.next() {
+            let (key, run, at) = try dead(statement, in: namespace)
+            let values =
+                namespace.collects
+                ? try values(of: run.value, of: key, in: namespace) : [statement.blob(DeadColumn.value)]
+            runs.append(
+                DurableDeadRun(
+                    id: run.id, key: key, values: values, submits: run.value.submits, count: run.value.count,
+                    attempts: run.attempt, error: run.errorText, age: DurableNamespace.time(from: at, to: now)))
+        }
+        return runs
+    }
+}
+
+// Deleting a namespace: in steps, between which other processes write, since its ends may be millions. It disappears in the last one.
+
+extension SQLiteTransaction {
+    /// The most rows of a table that a step deletes.
+    private static let forgottenRows = 5000
+
+    /// Deletes some of a namespace that has no work, and at the end the namespace itself.
+    ///
+    /// - Returns: Whether nothing is left of it.
+    package mutating func forgetSome(of name: String) throws(DurableError) -> Bool {
+        let namespace = try namespace(name)
+        // Work may have come since the last step.
+        let status = try status(of: namespace)
+        if status.hasWork { throw .hasWork(status) }
+        // Keys without work whose gates are not idle.
+        let statement = try connection[.someRows]
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":limit", Self.forgottenRows)
+        let rest = try entries(statement)
+        for entry in rest {
+            base = max(base, entry.row.generation)
+            try delete(entry, in: namespace)
+        }
+        if rest.count == Self.forgottenRows { return false }
+        for query in [Query.forgetEndsOfNamespace, .forgetTokensOfNamespace, .forgetValuesOfNamespace] {
+            if try run(query, on: namespace, limit: Self.forgottenRows) == Self.forgottenRows { return false }
+        }
+        for query in [
+            Query.forgetSpentOfNamespace, .forgetTallyOfNamespace, .forgetWorkersOfNamespace, .forgetNamespace,
+        ] {
+            try run(query, on: namespace)
+        }
+        tallies = tallies.filter { $0.key.namespace != namespace.id }
+        forgetCachedNamespaces()
+        return true
+    }
+
+    /// - Returns: The number of rows deleted.
+    @discardableResult
+    private func run(_ query: Query, on namespace: DurableNamespace, limit: Int? = nil) throws(DurableError) -> Int {
+        let statement = try connection[query]
+        statement.bind(":namespace", namespace.id)
+        if let limit { statement.bind(":limit", limit) }
+        let before = connection.rowsWritten
+        try statement.run()
+        return Int(connection.rowsWritten &- before)
+    }
+}
+
+// The values of `collect`: each is a row of its own under the generation of its submit. A submit therefore costs the same however many
+// values there are, and values that become due, are claimed or die are a range of rows that need not move.
+
+extension DurableNamespace {
+    /// Whether values are rows of their own.
+    var collects: Bool { rules.combination == .collect }
+}
+
+extension SQLiteTransaction {
+    /// The most values that are deleted when a range ends, and in each later transaction until none is left: a large range must
+    /// not delay other writers.
+    static let mostDeleted = 256
+
+    /// Inserts the values of a batch that come from the caller.
+    func insertValues(
+        _ batch: Batch<DurablePayload>?, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) {
+        guard let batch else { return }
+        for case .bytes(let value, let generation) in batch.values {
+            let statement = try connection[.insertValue]
+            statement.bind(":namespace", namespace.id)
+            statement.bind(":key", blob: key)
+            statement.bind(":generation", generation)
+            statement.bind(":value", blob: value)
+            try statement.run()
+        }
+    }
+
+    /// Reads the values of a run.
+    func values(
+        of run: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> [[UInt8]] {
+        let statement = try range(.values, run.submits, of: key, namespace.id)
+        defer { statement.reset() }
+        var values: [[UInt8]] = []
+        while try statement.next() { values.append(statement.blob(0)) }
+        guard values.count == run.count else {
+            throw connection.damage("\(values.count) values of \(run.count) submits")
+        }
+        return values
+    }
+
+    package mutating func generation(
+        ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) -> Int64? {
+        let statement = try range(.generationOfValue, ready.submits, of: key, namespace.id)
+        defer { statement.reset() }
+        statement.bind(":index", index)
+        guard try statement.next() else { throw connection.damage("fewer than \(ready.count) values that are ready") }
+        return statement.integer(0)
+    }
+
+    package mutating func dropValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) {
+        if namespace.collects { _ = try deleteValues(submits, of: key, namespace.id, limit: -1) }
+    }
+
+    /// Deletes the values of a range that has ended: all, or some now and the rest in later transactions.
+    func releaseValues(
+        of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
+    ) throws(DurableError) {
+        guard namespace.collects else { return }
+        let deleted = try deleteValues(submits, of: key, namespace.id, limit: Self.mostDeleted)
+        if deleted < Self.mostDeleted { return }
+        try range(.insertSpent, submits, of: key, namespace.id).run()
+    }
+
+    /// Deletes some of the values that were too many for the step in which they ended (the ranges in `spent`).
+    func deleteReleasedValues(atMost limit: Int = mostDeleted) throws(DurableError) {
+        var left = limit
+        while left > 0 {
+            let spent = try connection[.spent]
+            defer { spent.reset() }
+            guard try spent.next() else { return }
+            let (id, namespace, key) = (spent.integer(0), spent.integer(1), spent.blob(2))
+            let submits = try spent.range(3, 4)
+            spent.reset()
+            let deleted = try deleteValues(submits, of: key, namespace, limit: left)
+            if deleted == left { return }
+            let statement = try connection[.deleteSpent]
+            statement.bind(":id", id)
+            try statement.run()
+            left -= max(1, deleted)
+        }
+    }
+
+    /// Deletes at most `limit` values of a range.
+    ///
+    /// - Returns: The number of values deleted.
+    private func deleteValues(
+        _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64, limit: Int
+    ) throws(DurableError) -> Int {
+        let statement = try range(.deleteValues, submits, of: key, namespace)
+        statement.bind(":limit", limit)
+        let before = connection.rowsWritten
+        try statement.run()
+        return Int(connection.rowsWritten &- before)
+    }
+
+    /// Returns a statement with its parameters for a range of a key's values bound.
+    private func range(
+        _ query: Query, _ submits: ClosedRange<Int64>, of key: [UInt8], _ namespace: Int64
+    ) throws(DurableError) -> Statement {
+        let statement = try connection[query]
+        statement.bind(":namespace", namespace)
+        statement.bind(":key", blob: key)
+        statement.bind(":first", submits.lowerBound)
+        statement.bind(":last", submits.upperBound)
+        return statement
+    }
+}

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import Foundation
 internal import Lull
 internal import LullCore
+internal import LullDurable
 
 /// A lock that processes get in the order in which they asked for it.
 ///
@@ -108,4 +109,88 @@ final class WriterQueue: Sendable {
             lull_lock_release(descriptor)
         }
     }
+}
+
+/// A fair lock between all processes that write to a file.
+///
+/// It consists of two locks, on files beside the one that they guard. A writer takes *want*, then *write*, then releases *want*. So
+/// a writer that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
+/// SQLite's own lock has no such order. All others wait for *want* in a ``WriterQueue``: each gets its turn, however many they are.
+final class WriterLock {
+    private let want: WriterQueue
+    private let write: Int32
+    private let path: String
+    /// The lock files as they were opened.
+    private let marks: [(path: String, identity: FileMark.Identity)]
+    private(set) var isHeld = false
+    /// The longest pause between two attempts, in nanoseconds.
+    private static let longestPause: Int64 = 250_000
+
+    /// Opens the lock files, and creates them if needed, with the permissions of the file that they guard. Nothing is ever written
+    /// to them, and they are never removed.
+    init(besides path: String) throws(DurableError) {
+        self.path = path
+        let names = (want: path + "-want", write: path + "-write")
+        let want = lull_lock_open(names.want, path)
+        let write = lull_lock_open(names.write, path)
+        for (name, descriptor) in [(names.want, want), (names.write, write)] where descriptor < 0 {
+            for opened in [want, write] where opened >= 0 { close(opened) }
+            switch -descriptor {
+            case EPERM:
+                throw .unusable(
+                    "\(name) can be locked by users who may not write \(path): let its owner remove it while nothing "
+                        + "uses the store")
+            case let code:
+                throw .unusable("\(name) cannot be opened for writing: \(String(cString: strerror(code)))")
+            }
+        }
+        self.want = WriterQueue(want)
+        self.write = write
+        marks = [(names.want, FileMark(open: want).identity), (names.write, FileMark(open: write).identity)]
+    }
+
+    /// The name of a lock file that was deleted or replaced; nil if there is none.
+    var missing: String? {
+        marks.first { FileMark(of: $0.path).identity != $0.identity }?.path
+    }
+
+    deinit { close(write) }
+
+    /// Acquires the lock.
+    ///
+    /// - Parameter patience: How long to wait.
+    func acquire(within patience: Duration) throws(DurableError) {
+        precondition(!isHeld, "the writer lock is held already")
+        let end = ContinuousClock.now.advanced(by: patience)
+        switch want.enter(until: end) {
+        case .inside: break
+        case .tooLate: throw tooLate
+        case .failed(let code): throw failure(code)
+        }
+        defer { want.leave() }
+        try takeWrite(until: end)
+        isHeld = true
+    }
+
+    func release() {
+        lull_lock_release(write)
+        isHeld = false
+    }
+
+    /// Takes the second lock by trying at intervals: only the process that holds the first one does so.
+    private func takeWrite(until end: ContinuousClock.Instant) throws(DurableError) {
+        var pause: Int64 = 50_000
+        while true {
+            let code = lull_lock_try(write)
+            if code == 0 { return }
+            guard lull_lock_is_busy(code) != 0 else { throw failure(code) }
+            guard ContinuousClock.now < end else { throw tooLate }
+            lull_pause(pause)
+            pause = min(2 * pause, Self.longestPause)
+        }
+    }
+
+    private var tooLate: DurableError { .refused("\(path) is locked by another process for too long") }
+
+    private func failure(_ code: Int32) -> DurableError { .refused("\(path) cannot be locked (error \(code))") }
 }

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import Lull
 
 /// A clock that moves only when a test advances it, so that a test of code that waits takes no time and is
@@ -321,4 +322,39 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     package func ended(_ work: Work) {
         move { $0.ended(work) }
     }
+}
+
+extension ManualClock {
+    /// Starts a task that ``advance(by:until:)`` waits for as it does for a handler: use it for calls that return only
+    /// after the clock has moved, such as `outcome(of:)` and `flushAndWait()`.
+    ///
+    /// ```swift
+    /// let outcome = clock.task { try await save.outcome(of: "ab") }
+    /// await clock.advance(by: .zero, until: .started)     // the value has been submitted
+    /// await clock.advance(by: .seconds(2))
+    /// guard case .executed(2) = try await outcome.value else { Issue.record("not executed"); return }
+    /// ```
+    ///
+    /// With `until: .started`, ``advance(by:until:)`` returns when the task has run until it had to wait; by default, when
+    /// the task has ended or sleeps on the clock. Waiting for an execution on this clock counts as sleeping on it.
+    ///
+    /// - Parameter body: The operation of the task, on the actor on which the closure was written.
+    /// - Returns: The task, whose `value` throws what `body` throws.
+    public func task<R: Sendable>(
+        @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R
+    ) -> Task<R, any Error> {
+        let work = Work { "a task of the test" }
+        began(work)
+        return launch(work, self, on: body.isolation) {
+            defer { self.ended(work) }
+            return try await body()
+        }
+    }
+}
+
+/// Calls `body` after a duration of real time.
+func afterRealTime(_ duration: Duration, _ body: @escaping @Sendable () -> Void) {
+    let (seconds, attoseconds) = duration.components
+    let nanoseconds = Double(seconds) * 1e9 + Double(attoseconds) / 1e9
+    DispatchQueue.global().asyncAfter(deadline: .now() + nanoseconds / 1e9, execute: body)
 }

@@ -1,3 +1,5 @@
+internal import Lull
+
 /// The submits of a store on a server that have not been answered: which of them are sent together, and which have to wait.
 ///
 /// Submits of one key are never in two batches at once, so they are recorded in the order of their calls. A key that another
@@ -147,5 +149,44 @@ package struct SubmitQueue {
             keys[left] == keys[right] ? left < right : keys[left].lexicographicallyPrecedes(keys[right])
         }
         return order.map { batch[$0] }
+    }
+}
+
+extension SubmitQueue {
+    /// Makes submits together, and waits until each has been answered.
+    ///
+    /// - Parameter add: Adds the submit with an index to the queue of the store's thread, or answers it at once.
+    package static func answers(
+        count: Int, _ add: (Int, @escaping @Sendable (Result<DurableReceipt, DurableError>) -> Void) -> Void
+    ) async -> [Result<DurableReceipt, DurableError>] {
+        await withCheckedContinuation { continuation in
+            let answers = Guarded(BatchAnswers(count: count))
+            for index in 0..<count {
+                add(index) { result in
+                    guard let all = answers.change({ $0.add(result, at: index) }) else { return }
+                    continuation.resume(returning: all)
+                }
+            }
+        }
+    }
+}
+
+/// The answers to submits that were made together.
+private struct BatchAnswers: Sendable {
+    private var answers: [Result<DurableReceipt, DurableError>?]
+    private var missing: Int
+
+    init(count: Int) {
+        answers = Array(repeating: nil, count: count)
+        missing = count
+    }
+
+    /// Adds an answer, and returns all of them if it was the last one.
+    mutating func add(
+        _ answer: Result<DurableReceipt, DurableError>, at index: Int
+    ) -> [Result<DurableReceipt, DurableError>]? {
+        answers[index] = answer
+        missing -= 1
+        return missing == 0 ? answers.compactMap(\.self) : nil
     }
 }

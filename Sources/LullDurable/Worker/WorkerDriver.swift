@@ -326,3 +326,30 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         superseded?.cancel()
     }
 }
+
+/// A clock with its type erased: the present instant of a worker, and its sleep.
+struct WorkerClock: Sendable {
+    /// Returns the present instant.
+    let now: @Sendable () -> CoreInstant
+    /// Suspends until an instant; throws when the task is cancelled.
+    let sleep: @Sendable (CoreInstant) async throws -> Void
+    /// The clock itself, if it tracks work.
+    let observer: (any WorkObserver)?
+
+    /// Clocks have limits, and some trap beyond them. A caller that wakes too early sleeps again.
+    private static var longestSleep: CoreDuration { .seconds(365 * 24 * 3600) }
+
+    init<C: Clock<Duration>>(_ clock: C) {
+        let origin = clock.now
+        let now: @Sendable () -> CoreInstant = {
+            CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now)))
+        }
+        self.now = now
+        sleep = { instant in
+            let end = min(instant, now().advanced(by: Self.longestSleep))
+            let wake = origin.advanced(by: Duration(CoreInstant.origin.duration(to: end)))
+            try await clock.sleep(until: wake, tolerance: nil)
+        }
+        observer = clock as? any WorkTrackingClock<Duration>
+    }
+}

@@ -90,6 +90,24 @@ struct OutcomeTests {
         #expect(wait.counters.addUp)
     }
 
+    @Test("is told when a value is not kept with others, since it comes too late or the debouncer is full or shut down")
+    func refusedWhereAllAreKept() async {
+        let sum = KeyedThrottler(
+            collectingEvery: .seconds(1), edges: .leading, options: .init(capacity: 1), clock: clock
+        ) { (_: String, values: [Int]) in values.reduce(0, +) }
+        sum.submit(1, for: "a", into: outcomes)
+        sum.submit(2, for: "a", into: outcomes)
+        sum.submit(3, for: "b", into: outcomes)
+        sum.shutDown()
+        sum.submit(4, for: "a", into: outcomes)
+        await clock.advance(by: .zero)
+        #expect(Set(outcomes.all.map { "\($0)" }).count == 4)
+        for outcome in [Ended<Int>.executed(1), .absorbed, .rejected(.overCapacity), .rejected(.shutDown)] {
+            #expect(outcomes.all.contains(outcome))
+        }
+        #expect(sum.counters.addUp)
+    }
+
     @Test("can be awaited, and the value is submitted before the call suspends")
     @MainActor
     func awaited() async throws {

@@ -87,6 +87,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             swap(&pending.pointee, &value)
             swap(&slot.pointee.companion, &companion)
             lock.unlock()
+            withExtendedLifetime(value) {}
             if let companion { settle(companion, .superseded) }
         case .behind:
             Cells.append(value, promise, to: slot)
@@ -119,11 +120,13 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         var companion: Companion? = promise
         if index != .max { Cells.place(&value, &companion, placement, in: engine.slots[index], collects: collects) }
         if let fate = placement.fateOfDisplaced {
-            if let companion { orders.list.append(.settle(companion, fate)) }
+            if let companion { orders.list.append(.tell(companion, fate)) }
             if hasObservers { record(.init(fate), key, at: engine.now) }
         }
         takeActions(&orders, at: engine.now)
         unlock(performing: orders)
+        // What was displaced is released without the lock.
+        withExtendedLifetime(value) {}
     }
 
     /// Submits a value, and waits for its outcome.

@@ -105,6 +105,8 @@ package class RuntimeCore: @unchecked Sendable {
             case start(RunID, Work?)
             case cancel(RunID)
             case settle(Companion, Fate)
+            /// The same for what is no companion of kept values: a single promise.
+            case tell(AnyObject, Fate)
             case resume(WaiterID)
         }
 
@@ -145,6 +147,8 @@ package class RuntimeCore: @unchecked Sendable {
             case .start(let run, let work): startTask(run, work)
             case .cancel(let run): cancel(run)
             case .settle(let companion, let fate): settle(companion, fate)
+            // Proof: nothing else was submitted with a value.
+            case .tell(let promise, let fate): unsafeDowncast(promise, to: AnyPromise.self).settle(fate)
             case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
             }
         }

@@ -20,7 +20,7 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
         _ handler: Runtime<Key, Value, Output>.Handler
     ) {
         let clock = makeWakingClock(for: clock, wakingOn: handler.queue, tolerance: options.tolerance)
-        runtime = Runtime(options, clock: clock, onFailure: onFailure, madeAt: options.site, handler: handler)
+        runtime = Runtime(options, clock: clock, onFailure: onFailure, handler: handler)
     }
 
     deinit {

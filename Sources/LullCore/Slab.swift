@@ -161,13 +161,6 @@ package struct Slab<Element>: ~Copyable {
         if blockCount == 0 || block(of: 0).pointee.capacity == 0 { allocateFirst() }
     }
 
-    /// Removes and returns an element.
-    package mutating func remove(_ index: UInt32) -> Element {
-        let element = self[index].move()
-        free(index)
-        return element
-    }
-
     /// Removes an element.
     package mutating func discard(_ index: UInt32) {
         self[index].deinitialize(count: 1)

@@ -72,7 +72,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
     ///
     /// The store holds them until then: set `maxCount` or `maxWait` if there may be many. With `maxBatch`, at least 1, an execution
-    /// gets at most so many (<doc:Semantics>, section 8): a claim takes the first values of what is ready as a run of their
+    /// gets no more than that (<doc:Semantics>, section 8): a claim takes the first values that are ready as a run of their
     /// own. The rest stays ready until that run has ended, and later values join it. `maxCount` determines when to execute,
     /// not how much. Everything else is as in the form without `collecting`.
     public convenience init(

@@ -26,8 +26,7 @@ struct SchedulerTests {
             setup: Setup(.debounce(for: wait)), atEnd: .executeWhenDue, tolerance: .zero,
             site: SourceSite(#fileID, #line))
         return Plain(
-            options, clock: SchedulerClient(scheduler, queue, tolerance), onFailure: nil,
-            madeAt: options.site, handler: handler)
+            options, clock: SchedulerClient(scheduler, queue, tolerance), onFailure: nil, handler: handler)
     }
 
     static func wait(until condition: () -> Bool) async {

@@ -21,13 +21,7 @@ extension Runtime {
         /// Gets all values, in order.
         case all(AsyncHandler<[Value]>)
 
-        nonisolated(nonsending) func callAsFunction(_ key: Key, _ value: Value) async throws -> Output {
-            switch self {
-            case .one(_, let body): try await body(key, value)
-            case .all(let body): try await body(key, [value])
-            }
-        }
-
+        /// Where all values are kept.
         nonisolated(nonsending) func callAsFunction(_ key: Key, _ values: [Value]) async throws -> Output {
             switch self {
             case .one(let fold, let body): try await body(key, Runtime.merged(values, fold))
@@ -47,13 +41,7 @@ extension Runtime {
         /// Gets all values, in order.
         case all(@Sendable (Key, [Value]) throws -> Output)
 
-        func callAsFunction(_ key: Key, _ value: Value) throws -> Output {
-            switch self {
-            case .one(_, let body): try body(key, value)
-            case .all(let body): try body(key, [value])
-            }
-        }
-
+        /// Where all values are kept.
         func callAsFunction(_ key: Key, _ values: [Value]) throws -> Output {
             switch self {
             case .one(let fold, let body): try body(key, Runtime.merged(values, fold))

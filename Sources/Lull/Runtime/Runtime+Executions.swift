@@ -5,7 +5,7 @@ extension Runtime {
     // MARK: - Calling the handler
 
     /// Runs the handler of an execution, on its actor, and reports the end.
-    nonisolated(nonsending) func execute(_ id: RunID, _ body: TaskBody) async {
+    nonisolated(nonsending) func execute(_ id: RunID) async {
         lock.lock()
         guard let run = started(id) else { preconditionFailure("an execution that has ended was to run") }
         // A cancel may have come before the actor was free.
@@ -14,8 +14,12 @@ extension Runtime {
         lock.unlock()
         do {
             if isCancelled { throw CancellationError() }
-            returned(
-                run, key, try await collects ? body(key, values(of: run)) : body(key, Cells.value(behind: run).pointee))
+            switch handler {
+            case .task(_, .one(_, let body)) where !collects:
+                returned(run, key, try await body(key, Cells.value(behind: run).pointee))
+            case .task(_, let body): returned(run, key, try await body(key, values(of: run)))
+            case .queue: preconditionFailure("an execution for a queue was to run in a task")
+            }
         } catch {
             threw(run, key, error)
         }
@@ -208,8 +212,12 @@ extension Runtime {
     }
 
     func recordSubmit(of key: Key) {
-        for buffer in recordingBuffers where buffer.add(key, at: engine.now) { wakesObservers = true }
+        addToRecordings(key)
         record(.submitted, key, at: engine.now)
+    }
+
+    func addToRecordings(_ key: Key, isTouch: Bool = false) {
+        for buffer in recordingBuffers where buffer.add(key, at: engine.now, isTouch: isTouch) { wakesObservers = true }
     }
 
     private func recordEnd(

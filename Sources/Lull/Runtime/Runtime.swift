@@ -17,13 +17,11 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     var recordingBuffers: [RecordingBuffer<Key>] = []
 
     init(
-        _ options: CheckedOptions, clock: any WakingClock, onFailure: FailureHandler<Key>?, madeAt site: SourceSite,
-        handler: Handler
+        _ options: CheckedOptions, clock: any WakingClock, onFailure: FailureHandler<Key>?, handler: Handler
     ) {
         self.handler = handler
         self.onFailure = onFailure
-        super.init(
-            options, clock: clock, madeAt: site, queue: handler.queue, engine: Cells.engine(options.setup))
+        super.init(options, clock: clock, queue: handler.queue, engine: Cells.engine(options.setup))
     }
 
     deinit {
@@ -88,7 +86,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             swap(&slot.pointee.companion, &companion)
             lock.unlock()
             withExtendedLifetime(value) {}
-            if let companion { settle(companion, .superseded) }
+            if let companion { tell(companion, .superseded) }
         case .behind:
             Cells.append(value, promise, to: slot)
             lock.unlock()
@@ -178,9 +176,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let now = self.now
         handle {
             engine.touch(slotIndex(of: key), at: now, wait: wait)
-            for buffer in recordingBuffers where buffer.add(key, at: engine.now, isTouch: true) {
-                wakesObservers = true
-            }
+            addToRecordings(key, isTouch: true)
         }
     }
 
@@ -209,11 +205,11 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             case .wait(let slot, let executions):
                 Cells.wait(engine.slots[slot], engine.keyExecutions[executions], collects: collects)
             case .settle(let slot, let fate):
-                let memory = end(of: &orders.values, as: Value.self)
+                let memory = nextElement(of: &orders.values, as: Value.self)
                 let companion = Cells.takePending(engine.slots[slot], to: memory, collects: collects)
                 settle(companion, slot, fate, &orders, at: now)
             case .settleWaiting(let slot, let executions, let fate):
-                let memory = end(of: &orders.values, as: Value.self)
+                let memory = nextElement(of: &orders.values, as: Value.self)
                 let executions = engine.keyExecutions[executions]
                 let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
                 settle(companion, slot, fate, &orders, at: now)
@@ -261,7 +257,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     }
 
     /// The memory for one more element of an array of values or keys.
-    private func end<Element>(of array: inout RawArray, as type: Element.Type) -> UnsafeMutablePointer<Element> {
+    private func nextElement<Element>(of array: inout RawArray, as type: Element.Type) -> UnsafeMutablePointer<Element>
+    {
         if array.count == array.capacity {
             array.capacity = array.count + engine.actionCount
             let memory = UnsafeMutablePointer<Element>.allocate(capacity: array.capacity)
@@ -296,7 +293,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let key = Cells.key(of: slot)
         KeyIndex.check(KeyIndex.hash(key.pointee) == slot.pointee.hash)
         if !_isPOD(Key.self) {
-            end(of: &orders.keys, as: Key.self).moveInitialize(from: key, count: 1)
+            nextElement(of: &orders.keys, as: Key.self).moveInitialize(from: key, count: 1)
             orders.keys.count += 1
         }
         engine.free(slot: index)
@@ -316,13 +313,13 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     // MARK: - Executing
 
     override func startTask(_ run: RunID, _ work: Work?) {
-        guard case .task(let isolation, let body) = handler else {
+        guard case .task(let isolation, _) = handler else {
             preconditionFailure("an execution for a queue was to start in a task")
         }
         // Nobody asks for the name of work that no clock tracks.
         let work = work ?? Work(handling: run, of: number) { "" }
         let task = launch(work, workObserver, on: isolation) {
-            await self.execute(run, body)
+            await self.execute(run)
             self.workObserver?.ended(work)
         }
         register(task, run)

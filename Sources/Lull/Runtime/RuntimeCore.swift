@@ -55,14 +55,13 @@ package class RuntimeCore: @unchecked Sendable {
     final let site: SourceSite
 
     init(
-        _ options: CheckedOptions, clock: any WakingClock, madeAt site: SourceSite, queue: DispatchQueue?,
-        engine: consuming SlotEngine
+        _ options: CheckedOptions, clock: any WakingClock, queue: DispatchQueue?, engine: consuming SlotEngine
     ) {
         self.engine = engine
         collects = options.setup.combination == .collect
         kind = options.setup.policy.kind
         atEnd = options.atEnd
-        self.site = site
+        site = options.site
         self.clock = clock
         hasSystemClock = clock is SchedulerClient
         workObserver = clock.workObserver
@@ -105,7 +104,7 @@ package class RuntimeCore: @unchecked Sendable {
             case start(RunID, Work?)
             case cancel(RunID)
             case settle(Companion, Fate)
-            /// The same for what is no companion of kept values: a single promise.
+            /// The same for a single promise, which is not kept with values.
             case tell(AnyObject, Fate)
             case resume(WaiterID)
         }
@@ -147,8 +146,7 @@ package class RuntimeCore: @unchecked Sendable {
             case .start(let run, let work): startTask(run, work)
             case .cancel(let run): cancel(run)
             case .settle(let companion, let fate): settle(companion, fate)
-            // Proof: nothing else was submitted with a value.
-            case .tell(let promise, let fate): unsafeDowncast(promise, to: AnyPromise.self).settle(fate)
+            case .tell(let promise, let fate): tell(promise, fate)
             case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
             }
         }
@@ -298,9 +296,15 @@ package class RuntimeCore: @unchecked Sendable {
     }
 
     /// Tells the callers of submits that are not executed what has become of them.
-    @usableFromInline
-    final func settle(_ companion: AnyObject, _ fate: Fate) {
+    private final func settle(_ companion: Companion, _ fate: Fate) {
         forEachPromise(of: companion) { $0.settle(fate) }
+    }
+
+    /// Tells the same to the caller of a single submit.
+    @usableFromInline
+    final func tell(_ promise: AnyObject, _ fate: Fate) {
+        // Proof: a runtime submits nothing else beside a value.
+        unsafeDowncast(promise, to: AnyPromise.self).settle(fate)
     }
 
     /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all deliveries

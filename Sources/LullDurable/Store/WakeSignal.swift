@@ -72,7 +72,7 @@ package struct WakeSignal: Sendable {
         channels[place] = channel
     }
 
-    /// Wakes the workers whom what a step has written concerns.
+    /// Wakes the workers of the namespaces to which a step has written.
     package mutating func signal(_ written: WrittenWakes) {
         for (namespace, wake) in written.earliest { signal(wake, in: namespace) }
         for namespace in written.interrupted { signalInterruption(in: namespace) }

@@ -144,6 +144,13 @@ extension Heap {
 }
 
 extension Slab {
+    /// Removes and returns an element: the engine discards its own, which it does not need any more.
+    mutating func remove(_ index: UInt32) -> Element {
+        let element = self[index].pointee
+        discard(index)
+        return element
+    }
+
     /// All segments.
     var allSegments: UnsafeMutableBufferPointer<Segment> {
         UnsafeMutableBufferPointer(start: segments, count: segmentCount)

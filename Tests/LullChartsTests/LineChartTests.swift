@@ -39,8 +39,8 @@ struct LineChartTests {
         return reader
     }
 
-    @Test("is one self-contained well-formed file for light and dark backgrounds, with alternative text")
-    func file() throws {
+    @Test
+    func `is one self-contained well-formed file for light and dark backgrounds, with alternative text`() throws {
         let it = chart([.init("a & b", [.init(1, 10), .init(1000, 20, range: 15...30)])])
         let reader = try read(it)
         #expect(reader.elements.first?.name == "svg")
@@ -50,8 +50,8 @@ struct LineChartTests {
         #expect(it.svg().components(separatedBy: "http").count == 2, "besides the namespace nothing is referred to")
     }
 
-    @Test("draws a few points as marks of different shapes, and many as a line alone")
-    func marks() throws {
+    @Test
+    func `draws a few points as marks of different shapes, and many as a line alone`() throws {
         let few = (0..<4).map { line in
             LineChart.Series("\(line)", [.init(1, 10 * Double(line)), .init(1000, 20 * Double(line))])
         }
@@ -64,8 +64,8 @@ struct LineChartTests {
         #expect(try read(chart([many])).elements.count { $0.attributes["class"]?.hasPrefix("mark") == true } == 1)
     }
 
-    @Test("names lines at their ends, without overlaps and inside the picture")
-    func names() {
+    @Test
+    func `names lines at their ends, without overlaps and inside the picture`() {
         let ends = [50.0, 50, 51, 99, 100, 0]
         let series = ends.map { LineChart.Series("a line that ends at \($0)", [.init(1, 10), .init(1000, $0)]) }
         let frame = Frame(chart(series))
@@ -77,16 +77,16 @@ struct LineChartTests {
         }
     }
 
-    @Test("is an empty frame, not a trap, for no points or values that cannot be drawn")
-    func nothing() throws {
+    @Test
+    func `is an empty frame, not a trap, for no points or values that cannot be drawn`() throws {
         #expect(try read(chart([])).elements.count > 5)
         #expect(try read(chart([.init("none", [])])).elements.count > 5)
         let wild: [LineChart.Point] = [.init(.nan, .infinity), .init(-1, -.infinity), .init(.infinity, .nan)]
         #expect(!chart([.init("wild", wild)]).svg().contains("nan"))
     }
 
-    @Test("has colours that contrast with the background")
-    func contrast() {
+    @Test
+    func `has colours that contrast with the background`() {
         for colour in Style.colours {
             #expect(contrast(colour.light, "#ffffff") >= 3, "\(colour.light)")
             #expect(contrast(colour.dark, "#0d1117") >= 3, "\(colour.dark)")

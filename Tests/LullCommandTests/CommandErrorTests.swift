@@ -13,7 +13,7 @@ struct CommandErrorTests {
         return try lull(arguments + ["--", "sh", "-c", script], input: Array(input.utf8))
     }
 
-    @Test func itIsForwardedUnchanged() throws {
+    @Test func `it is forwarded unchanged`() throws {
         let gate = try TemporaryFile()
         let process = try ToolProcess([
             "run", "--wait", "0", "--", "sh", "-c",
@@ -28,7 +28,7 @@ struct CommandErrorTests {
         #expect(outcome.ending == 0)
     }
 
-    @Test func itsEndIsInTheMessageOfAFailure() throws {
+    @Test func `its end is in the message of a failure`() throws {
         #expect(
             try run("echo first >&2; echo; printf 'no such\\tlamp' >&2; exit 3").errorLines == [
                 "first", "no such\tlamp", "lull: sh failed with status 3: first / no such?lamp",
@@ -37,7 +37,7 @@ struct CommandErrorTests {
         #expect(try run("echo gone >&2; kill $$").errorLines.last == "lull: sh was terminated by signal 15: gone")
     }
 
-    @Test func messagesAreShortAndHaveNoControlCharacters() throws {
+    @Test func `messages are short and have no control characters`() throws {
         let key = String(repeating: "k", count: 1000)
         let outcome = try run(
             "printf '%2000s\\033[31mred\\302\\233m\\n%s end' >&2; exit 1", "--key-field 1", input: key + "\n")
@@ -47,14 +47,14 @@ struct CommandErrorTests {
         #expect(!message.unicodeScalars.contains { $0.properties.generalCategory == .control })
     }
 
-    @Test func nothingIsLostOfMuchOutput() throws {
+    @Test func `nothing is lost of much output`() throws {
         let text = (0..<100_000).map { "message number \($0)\n" }.joined()
         let outcome = try run("cat >&2; exit 1", "--combine collect", input: text)
         #expect(outcome.errors.hasPrefix(text + "lull: sh failed with status 1: …"))
         #expect(outcome.errors.hasSuffix(" / message number 99998 / message number 99999\n"))
     }
 
-    @Test func aProcessThatKeepsItOpenIsNotAwaited() throws {
+    @Test func `a process that keeps it open is not awaited`() throws {
         let script = "(sleep 0.2; echo late >&2; sleep 600) & echo $$"
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", script])
         process.send("x\n")
@@ -64,7 +64,7 @@ struct CommandErrorTests {
         #expect(try process.finish().ending == 0)
     }
 
-    @Test func nothingAccumulatesIfNobodyReads() throws {
+    @Test func `nothing accumulates if nobody reads`() throws {
         // Standard error is a pipe that is not read: the command blocks, as if the pipe were its own.
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", "echo begun; yes >&2"])
         process.send("x\n")
@@ -85,7 +85,7 @@ struct CommandErrorTests {
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
     }
 
-    @Test func commandsGoOnIfStandardErrorIsClosed() throws {
+    @Test func `commands go on if standard error is closed`() throws {
         let process = try ToolProcess(
             ["run", "--wait", "1h", "--", "sh", "-c", "seq 100000 >&2; echo done"], errors: .closed)
         process.send("x\n")
@@ -102,14 +102,14 @@ struct CommandErrorTests {
         return errors.lines
     }
 
-    @Test func theLastLinesAreKept() {
+    @Test func `the last lines are kept`() {
         #expect(lines() == [])
         #expect(lines("a", "b\n\n", " \nc") == ["ab", "c"])
         #expect(lines("10 %\r20 %\r\ndone\r\n") == ["10 %", "20 %", "done"])
         #expect(lines("\u{1B}[1mé\u{85}\u{7F}\0x") == ["?[1mé???x"])
     }
 
-    @Test func aPartialLineIsLeftOut() {
+    @Test func `a partial line is left out`() {
         let many = (0..<1000).map { "line \($0)\n" }.joined()
         #expect(lines(many).first == "line 887" && lines(many).last == "line 999")
         let pieces = (0..<1000).reduce(into: StandardErrorTail()) { $0.append(Array("line \($1)\n".utf8)) }

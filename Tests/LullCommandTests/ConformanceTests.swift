@@ -82,7 +82,7 @@ struct ConformanceTests {
     }
 
     @Test(arguments: [("scenarios", 208), ("spacing", 80)])
-    func theConformanceCasesPass(_ name: String, _ count: Int) throws {
+    func `the conformance cases pass`(_ name: String, _ count: Int) throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../LullReference/\(name).json")
         let cases = try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))

@@ -12,20 +12,20 @@ struct DurablePhaseTests {
         return phase
     }
 
-    @Test func theEndOfTheInputLeadsToAwaitedWork() {
+    @Test func `the end of the input leads to awaited work`() {
         #expect(phase(.reading, after: .inputEnded) == .awaiting)
         #expect(phase(.reading, after: .inputEnded, .stop, .finish) == .finished)
     }
 
     @Test(arguments: [.reading, .working, .awaiting, .stopping] as [DurablePhase])
-    func everyPhaseStopsAndFinishes(_ start: DurablePhase) {
+    func `every phase stops and finishes`(_ start: DurablePhase) {
         #expect(phase(start, after: .stop) == .stopping)
         #expect(phase(start, after: .finish) == .finished)
     }
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test func onlyAPhaseWithInputSeesItsEnd() async {
+        @Test func `only a phase with input sees its end`() async {
             await #expect(processExitsWith: .failure) {
                 var phase = DurablePhase.working
                 phase.handle(.inputEnded)
@@ -40,7 +40,7 @@ struct DurablePhaseTests {
             }
         }
 
-        @Test func nothingFollowsTheFinish() async {
+        @Test func `nothing follows the finish`() async {
             await #expect(processExitsWith: .failure) {
                 var phase = DurablePhase.finished
                 phase.handle(.stop)
@@ -67,7 +67,7 @@ struct AwaitedWorkTests {
         return DurableRun(key: key, values: [], run: run)
     }
 
-    @Test func aRunOfTheLatestSubmitDoesAKey() {
+    @Test func `a run of the latest submit does a key`() {
         var awaited = AwaitedWork()
         awaited.generations[key] = 2
         awaited.generations[key] = 5
@@ -77,7 +77,7 @@ struct AwaitedWorkTests {
         #expect(awaited.generations.isEmpty)
     }
 
-    @Test func claimsReachTheLimitWhenNothingOlderIsLeft() {
+    @Test func `claims reach the limit when nothing older is left`() {
         let limit = CoreInstant.origin.advanced(by: .seconds(10))
         let older = run(submits: 1...1)
         let later = run(submits: 1...1, due: limit.advanced(by: .seconds(1)))

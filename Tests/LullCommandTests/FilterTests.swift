@@ -16,7 +16,7 @@ struct FilterTests {
 
     // MARK: - Records
 
-    @Test func theLastRecordOfEachBurstIsWritten() throws {
+    @Test func `the last record of each burst is written`() throws {
         let outcome = try lull(
             "filter", "--wait", "1h", "--key-field", "1", "--stats", input: "a 1\nb 2\na 3\nb 4\nc 5\n")
         #expect(outcome.ending == 0)
@@ -30,14 +30,14 @@ struct FilterTests {
     @Test(arguments: [
         ("latest", "a3\n", 2, 0), ("first", "a1\n", 0, 2), ("collect", "a1\na2\na3\n", 0, 0),
     ])
-    func recordsAreCombined(_ rule: String, _ output: String, _ superseded: Int, _ absorbed: Int) throws {
+    func `records are combined`(_ rule: String, _ output: String, _ superseded: Int, _ absorbed: Int) throws {
         let outcome = try lull("filter", "--wait", "1h", "--combine", rule, "--stats", input: "a1\na2\na3\n")
         #expect(outcome.output == output)
         #expect(count("superseded", in: outcome.errors) == superseded)
         #expect(count("absorbed", in: outcome.errors) == absorbed)
     }
 
-    @Test func anExecutionHasAtMostMaxBatchRecords() throws {
+    @Test func `an execution has at most maxBatch records`() throws {
         let outcome = try lull(
             "filter", "--wait", "1h", "--combine", "collect", "--max-batch", "2", "--format", "jsonl", "--stats",
             input: "a\nb\nc\nd\ne\n")
@@ -50,24 +50,24 @@ struct FilterTests {
         #expect(count("submitted", in: outcome.errors) == 5 && count("executed", in: outcome.errors) == 5)
     }
 
-    @Test func emptyRecordsAndCarriageReturnsAreKept() throws {
+    @Test func `empty records and carriage returns are kept`() throws {
         #expect(try lull("filter", "--wait", "0", input: "\n\na\r\n\n").output == "\n\na\r\n\n")
         #expect(try lull("filter", "--wait", "0", input: "").output == "")
         #expect(try lull("filter", "--wait", "0", input: "a\nb").output == "a\nb\n")
     }
 
-    @Test func nullModeEndsRecordsInNull() throws {
+    @Test func `NUL mode ends records in NUL`() throws {
         #expect(try lull("filter", "--wait", "0", "--null", input: "a\nb\0c\0d").output == "a\nb\0c\0d\0")
     }
 
-    @Test func invalidUTF8PassesThrough() throws {
+    @Test func `invalid UTF-8 passes through`() throws {
         let bytes: [UInt8] = [0xFF, 0xFE, 0x00, 0x80, 10, 0xC3, 10]
         #expect(try lull(["filter", "--wait", "0"], input: bytes).outputBytes == bytes)
         let outcome = try lull(["filter", "--wait", "0", "--format", "jsonl", "--key-field", "1"], input: bytes)
         #expect(outcome.lines.first?.contains(#""key":{"base64":"//4AgA=="},"value":{"base64":"//4AgA=="}"#) == true)
     }
 
-    @Test func keysComeFromJSON() throws {
+    @Test func `keys come from JSON`() throws {
         let input = #"""
             {"d":{"id":"a"},"v":1}
             {"d":{"id":"\u0061"},"v":2}
@@ -84,7 +84,7 @@ struct FilterTests {
         #expect(outcome.lines[2].contains(#""key":null,"#))
     }
 
-    @Test func recordsWithoutTheirKeyAreReportedAndSkipped() throws {
+    @Test func `records without their key are reported and skipped`() throws {
         let outcome = try lull("filter", "--wait", "1h", "--key-field", "2", input: "a 1\nb\nc 1\n")
         #expect(outcome.ending == 0)
         #expect(outcome.output == "c 1\n")
@@ -99,7 +99,7 @@ struct FilterTests {
             ])
     }
 
-    @Test func aRecordMayHaveADelayOfItsOwn() throws {
+    @Test func `a record may have a delay of its own`() throws {
         let input = "a 40ms\nb 20ms\nc 30ms\nd 0\n"
         let fields = ["filter", "--wait", "1h", "--at-end", "wait", "--key-field", "1", "--delay-field", "2"]
         #expect(try lull(fields, input: Array(input.utf8)).output == "d 0\nb 20ms\nc 30ms\na 40ms\n")
@@ -119,7 +119,7 @@ struct FilterTests {
         #expect(outcome.lines == ["{\"k\":2,\"d\":\"\\u0031ms\"}", "{\"k\":1,\"d\":\"20ms\"}"])
     }
 
-    @Test func recordsWithoutTheirDelayAreReportedAndSkipped() throws {
+    @Test func `records without their delay are reported and skipped`() throws {
         let fields = try lull(
             "filter", "--wait", "0", "--delay-field", "2", "--stats", input: "a 1ms\nb\nc soon\nd 5\ne -1s\n")
         #expect(fields.ending == 0)
@@ -145,7 +145,7 @@ struct FilterTests {
         #expect(strict.errors.hasPrefix("lull: line 2: its delay \"soon\" is not a duration"))
     }
 
-    @Test func aSpacingHoldsBackWhatIsNotFlushed() throws {
+    @Test func `a spacing holds back what is not flushed`() throws {
         let outcome = try lull(
             ["filter", "--wait", "0", "--spacing", "50ms", "--at-end", "wait", "--format", "jsonl"],
             input: Array("a\nb\nc\n".utf8))
@@ -155,7 +155,7 @@ struct FilterTests {
     }
 
     @Test(arguments: [("flush", "a 1\n", 0), ("drop", "", 1), ("wait", "a 1\n", 0)])
-    func strictModeEndsAtABadRecord(_ rule: String, _ output: String, _ cancelled: Int) throws {
+    func `strict mode ends at a bad record`(_ rule: String, _ output: String, _ cancelled: Int) throws {
         let outcome = try lull(
             "filter", "--wait", "50ms", "--key-field", "2", "--strict", "--at-end", rule, "--stats",
             input: "a 1\nb\nc 1\n")
@@ -165,7 +165,7 @@ struct FilterTests {
         #expect(count("cancelled", in: outcome.errors) == cancelled)
     }
 
-    @Test func aRecordThatIsTooLongIsReportedAndSkipped() throws {
+    @Test func `a record that is too long is reported and skipped`() throws {
         let long = [UInt8](repeating: 120, count: 16 << 20)
         let input = Array("before\n".utf8) + long + Array("\n".utf8) + long + Array("x\nafter\n".utf8)
         let outcome = try lull(["filter", "--wait", "0"], input: input)
@@ -174,7 +174,7 @@ struct FilterTests {
         #expect(outcome.errors == "lull: line 3 skipped: it is longer than 16 MiB\n")
     }
 
-    @Test func openKeysAreBounded() throws {
+    @Test func `open keys are bounded`() throws {
         let outcome = try lull(
             "filter", "--wait", "1h", "--key-field", "1", "--max-keys", "2", "--stats", input: "a 1\nb 1\nc 1\na 2\n")
         #expect(outcome.ending == 0)
@@ -185,7 +185,7 @@ struct FilterTests {
 
     // MARK: - Policies
 
-    @Test func executionsAreOnTheGivenEdges() throws {
+    @Test func `executions are on the given edges`() throws {
         let input = "1\n2\n3\n4\n5\n"
         #expect(try lull("filter", "--wait", "1h", "--edges", "leading", input: input).output == "1\n")
         #expect(try lull("filter", "--wait", "1h", "--edges", "leading,trailing", input: input).output == "1\n5\n")
@@ -199,7 +199,7 @@ struct FilterTests {
         #expect(jsonl.lines.last?.contains(#""value":["5"],"count":1,"edge":"flush""#) == true)
     }
 
-    @Test func outputIsWrittenWhenItIsDue() throws {
+    @Test func `output is written when it is due`() throws {
         let process = try ToolProcess(["filter", "--wait", "100ms", "--format", "jsonl"])
         for round in 1...3 {
             process.send("a\nb \(round)\n")
@@ -215,7 +215,7 @@ struct FilterTests {
         #expect(try process.finish().output == "")
     }
 
-    @Test func aStreamThatNeverPausesIsExecutedAfterMaxWait() throws {
+    @Test func `a stream that never pauses is executed after maxWait`() throws {
         let process = try ToolProcess(["filter", "--wait", "300ms", "--max-wait", "400ms", "--format", "jsonl"])
         // On a busy machine a pause may exceed the quiet period; sooner or later none does.
         process.keepSending("x\n", pause: 10_000)
@@ -224,7 +224,7 @@ struct FilterTests {
         _ = try process.end()
     }
 
-    @Test func valuesDueWhileTheProcessWasStoppedAreWrittenPromptlyAndOnce() throws {
+    @Test func `values due while the process was stopped are written promptly and once`() throws {
         let process = try ToolProcess(["filter", "--wait", "200ms", "--key-field", "1", "--format", "jsonl"])
         process.send("b 1\na 1\n")
         usleep(20_000)
@@ -236,7 +236,7 @@ struct FilterTests {
         #expect(try process.finish().output == "")
     }
 
-    @Test func keysAreIndependentAndOrderedByInstant() throws {
+    @Test func `keys are independent and ordered by instant`() throws {
         let process = try ToolProcess(["filter", "--wait", "300ms", "--key-field", "1"])
         process.send("b 1\n")
         usleep(50_000)
@@ -246,7 +246,7 @@ struct FilterTests {
         _ = try process.finish()
     }
 
-    @Test func pendingValuesAreAwaitedOrDroppedAtTheEnd() throws {
+    @Test func `pending values are awaited or dropped at the end`() throws {
         let start = Date()
         #expect(try lull("filter", "--wait", "300ms", "--at-end", "wait", input: "a\n").output == "a\n")
         #expect(Date().timeIntervalSince(start) >= 0.3)
@@ -258,7 +258,7 @@ struct FilterTests {
     // MARK: - Signals and pipes
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func aSignalEndsTheInput(_ number: Int32) throws {
+    func `a signal ends the input`(_ number: Int32) throws {
         let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing", "--stats"])
         process.send("first\nsecond\n")
         #expect(try process.line() == "first")
@@ -268,7 +268,7 @@ struct FilterTests {
         #expect(try process.end().ending == -number)
     }
 
-    @Test func aSecondSignalEndsAtOnce() throws {
+    @Test func `a second signal ends at once`() throws {
         let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing", "--at-end", "wait"])
         process.send("first\nsecond\n")
         #expect(try process.line() == "first")
@@ -282,7 +282,7 @@ struct FilterTests {
         #expect(outcome.output == "")
     }
 
-    @Test func countersArePrintedAtAnyTime() throws {
+    @Test func `counters are printed at any time`() throws {
         let process = try ToolProcess(["filter", "--wait", "1h", "--edges", "leading,trailing"])
         process.send("a\nb\nc\n")
         #expect(try process.line() == "a")
@@ -294,7 +294,7 @@ struct FilterTests {
         #expect(try process.finish().output == "c\n")
     }
 
-    @Test func aClosedPipeEndsTheProgramQuietly() throws {
+    @Test func `a closed pipe ends the program quietly`() throws {
         let waiting = try ToolProcess(["filter", "--wait", "1h"])
         waiting.send("a\n")
         waiting.closeOutput()
@@ -309,7 +309,7 @@ struct FilterTests {
         #expect(try writing.end().ending == 0)
     }
 
-    @Test func aSlowReaderBlocksTheOutputButNotSignals() throws {
+    @Test func `a slow reader blocks the output but not signals`() throws {
         let process = try ToolProcess(["filter", "--wait", "0"])
         process.keepSending(String(repeating: "x", count: 999) + "\n")
         usleep(200_000)
@@ -323,7 +323,7 @@ struct FilterTests {
         #expect(try process.end().ending == -SIGINT)
     }
 
-    @Test func largeInputGoesThroughWhole() throws {
+    @Test func `large input goes through whole`() throws {
         let line = String(repeating: "x", count: 99)
         let input = (0..<50_000).map { "\($0) \(line)\n" }.joined()
         #expect(try lull("filter", "--wait", "0", input: input).output == input)

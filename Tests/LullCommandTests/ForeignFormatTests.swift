@@ -23,7 +23,7 @@ struct ForeignFormatTests {
             (Array("[".utf8), "it is a JSON array, but a trace has an object on each line: jq -c '.[]' "),
             (Array("1714560000;a\n".utf8), "it looks like CSV, but a trace has a JSON object on each line"),
         ] as [([UInt8], String)])
-    func foreignFormatsAreNamedWithAConversion(_ bytes: [UInt8], _ hint: String) throws {
+    func `foreign formats are named with a conversion`(_ bytes: [UInt8], _ hint: String) throws {
         let file = try TemporaryFile(bytes)
         for command in [["simulate", "--wait", "1s"], ["tune"]] {
             let outcome = try lull(command + [file.path], input: [])
@@ -33,7 +33,7 @@ struct ForeignFormatTests {
         }
     }
 
-    @Test func aBadLineAfterGoodOnesIsNotTakenForAnotherFormat() throws {
+    @Test func `a bad line after good ones is not taken for another format`() throws {
         let outcome = try simulate("{\"at\":1}\na,b\n")
         #expect(outcome.ending == 65)
         #expect(outcome.errors.hasPrefix("lull: standard input, line 2: not a JSON object: "))
@@ -44,11 +44,11 @@ struct ForeignFormatTests {
         arguments: [
             "import os, sys\n\nx = f(1, 2)\n", "from a import b,c\nimport d\n", "f(a,b)\n", "Well, that is it.\n",
         ])
-    func textWithCommasIsNotTakenForCSV(_ text: String) throws {
+    func `text with commas is not taken for CSV`(_ text: String) throws {
         #expect(try simulate(text).errors.contains("line 1: not a JSON object: "))
     }
 
-    @Test func aPictureOfAnEmptyTraceIsAnErrorAndLeavesNoFile() throws {
+    @Test func `a picture of an empty trace is an error and leaves no file`() throws {
         let file = try TemporaryFile("a picture")
         let absent = file.path + ".svg"
         for command in [["simulate", "--wait", "1s"], ["tune"]] {

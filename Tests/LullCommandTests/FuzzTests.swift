@@ -35,7 +35,7 @@ struct FuzzTests {
         return bytes
     }
 
-    @Test func nothingTraps() {
+    @Test func `nothing traps`() {
         var random = SeededRandom(seed: Self.seed)
         let pointer = JSONPointer(Array("/key/a/0".utf8))
         for _ in 0..<Self.count {
@@ -75,7 +75,7 @@ struct FuzzTests {
     }
 
     /// Foundation's parser accepts and refuses the same, except where it is known to be lax or strict.
-    @Test func validityAgreesWithFoundation() {
+    @Test func `validity agrees with Foundation`() {
         var random = SeededRandom(seed: Self.seed &+ 1)
         for _ in 0..<Self.count / 5 {
             let bytes = Self.mutated(&random)
@@ -93,7 +93,7 @@ struct FuzzTests {
     }
 
     /// Any arguments in any order give options, or one line that says what is wrong.
-    @Test func argumentsAreAcceptedOrRefusedInOneLine() throws {
+    @Test func `arguments are accepted or refused in one line`() throws {
         var random = SeededRandom(seed: Self.seed &+ 3)
         let words =
             Option.all.map(\.spelled) + ["-h", "-x", "--", "-", "--wai", "--m", "trace", "sh", "{value}"]
@@ -128,7 +128,7 @@ struct FuzzTests {
     }
 
     /// On traces and records of random bytes the command prints one line and ends with a matching status.
-    @Test func randomInputIsAnsweredWithOneLine() throws {
+    @Test func `random input is answered with one line`() throws {
         var random = SeededRandom(seed: Self.seed &+ 2)
         for round in 0..<40 {
             let text = (0..<20).reduce(into: [UInt8]()) { text, _ in text += Self.mutated(&random) + [10] }

@@ -29,22 +29,22 @@ struct GoldenTests {
         }.joined(separator: "\n")
     }
 
-    @Test func helpIsThatOfTheFile() throws {
+    @Test func `help is that of the file`() throws {
         let pages = [["--help"]] + Help.pages.map { [$0, "--help"] }
         try compare(transcript(pages) { try lull($0, input: []) }, with: "help.txt")
     }
 
-    @Test func theManualIsThatOfTheFile() throws {
+    @Test func `the manual is that of the file`() throws {
         let pages = [["man"]] + Help.pages.map { ["man", $0] }
         try compare(transcript(pages) { try lull($0, input: []) }, with: "manual.txt")
     }
 
     @Test(arguments: Completions.shells)
-    func completionsAreThoseOfTheFile(_ shell: String) throws {
+    func `completions are those of the file`(_ shell: String) throws {
         try compare(lull(["completions", shell], input: []).output, with: "completions.\(shell)")
     }
 
-    @Test func aStatusIsThatOfTheFile() throws {
+    @Test func `a status is that of the file`() throws {
         let store = try TestStore()
         _ = try store.run("submit --namespace mails --throttle 90s --edges trailing a 1")
         _ = try store.run("submit --namespace mails b 1")
@@ -57,7 +57,7 @@ struct GoldenTests {
             }, with: "status.txt")
     }
 
-    @Test func wrongUsageIsThatOfTheFile() throws {
+    @Test func `wrong usage is that of the file`() throws {
         let commands = """
             frobnicate
             filtre

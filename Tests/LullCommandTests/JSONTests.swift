@@ -27,7 +27,7 @@ struct JSONTests {
         "{}",
         " [1 , 2,[ ]] ", #"{"a":{"b":[1,{"c":null}]},"a":2}"#, "\t\r\n1", #""\ud800""#, "\"\u{7F}é\u{10FFFF}\"",
     ])
-    func isRecognised(_ text: String) {
+    func `is recognised`(_ text: String) {
         #expect(fault(text) == nil)
     }
 
@@ -45,11 +45,11 @@ struct JSONTests {
         (#""\"#, 2, .wrongEscape), ("'a'", 1, .expectedValue), ("NaN", 1, .expectedValue), ("[1}", 3, .expectedComma),
         (#"{"a":1]"#, 7, .expectedComma), ("\u{FEFF}1", 1, .expectedValue), ("\0", 1, .expectedValue),
     ])
-    func errorsHaveTheirColumn(_ text: String, _ column: Int, _ reason: JSONScanner.Reason) {
+    func `errors have their column`(_ text: String, _ column: Int, _ reason: JSONScanner.Reason) {
         #expect(fault(text) == JSONScanner.Fault(column: column, reason: reason))
     }
 
-    @Test func theFirstByteThatNeedsAnEscapeIsFound() {
+    @Test func `the first byte that needs an escape is found`() {
         for byte in UInt8.min...UInt8.max {
             let standsForItself = (0x20..<0x80).contains(byte) && byte != 0x22 && byte != 0x5C
             for position in 0..<19 {
@@ -66,14 +66,14 @@ struct JSONTests {
         }
     }
 
-    @Test func nestingIsBounded() {
+    @Test func `nesting is bounded`() {
         let deepest = JSONScanner.deepest
         #expect(fault(String(repeating: "[", count: deepest) + String(repeating: "]", count: deepest)) == nil)
         #expect(fault(String(repeating: "[", count: 1_000_000))?.reason == .tooDeep)
         #expect(fault(String(repeating: #"{"a":"#, count: 100_000))?.reason == .tooDeep)
     }
 
-    @Test func stringsMustBeUTF8UnlessAnyBytesAreAllowed() {
+    @Test func `strings must be UTF-8 unless any bytes are allowed`() {
         let bytes: [UInt8] = [0x22, 0xFF, 0xE9, 0x22]
         #expect(fault(bytes)?.reason == .notUTF8)
         #expect(fault(bytes, takesAnyBytes: true) == nil)
@@ -88,7 +88,7 @@ struct JSONTests {
         (#"{"\u0061":"\u00e9 "}"#, #"{"a":"é "}"#), (#""\\u0041""#, #""\\u0041""#), (#""""#, #""""#),
         (#"["a\"]","\\"]"#, #"["a\"]","\\"]"#),
     ])
-    func keysHaveACanonicalForm(_ text: String, _ canonical: String) {
+    func `keys have a canonical form`(_ text: String, _ canonical: String) {
         let form = withBytes(text) { JSONText.canonical($0) }
         #expect(String(decoding: form, as: UTF8.self) == canonical)
         #expect(form.withUnsafeBufferPointer { JSONText.canonical($0) } == form)
@@ -97,13 +97,13 @@ struct JSONTests {
     @Test(arguments: [
         ("a", #""a""#), ("\"\\\n\u{1}é", #""\"\\\n\u0001é""#), ("", #""""#), ("\u{7F}/", "\"\u{7F}/\""),
     ])
-    func stringsAreWritten(_ text: String, _ json: String) {
+    func `strings are written`(_ text: String, _ json: String) {
         var written: [UInt8] = []
         JSONText.append(Array(text.utf8), to: &written)
         #expect(String(decoding: written, as: UTF8.self) == json)
     }
 
-    @Test func foundationReadsBackStringsOfAnyCharacters() throws {
+    @Test func `Foundation reads back strings of any characters`() throws {
         let characters: [Unicode.Scalar] = ["a", "/", "\"", "\\", "\n", "\u{1}", "\u{7F}", "é", "語", "😀"]
         var random = SeededRandom(seed: 7)
         for _ in 0..<2000 {
@@ -120,7 +120,7 @@ struct JSONTests {
         }
     }
 
-    @Test func invalidUTF8IsWrittenAsBase64() {
+    @Test func `invalid UTF-8 is written as base 64`() {
         var written: [UInt8] = []
         JSONText.append([0xFF, 0x00, 0xFE], to: &written)
         #expect(String(decoding: written, as: UTF8.self) == #"{"base64":"/wD+"}"#)
@@ -136,7 +136,7 @@ struct JSONTests {
         ("/g|h", "4"),
         (#"/i\j"#, "5"), (#"/k"l"#, "6"), ("/ ", "7"), ("/m~0n", "8"), ("/d/x/1/0/y", "9"), ("", document),
     ])
-    func pointersFindValues(_ text: String, _ value: String) throws {
+    func `pointers find values`(_ text: String, _ value: String) throws {
         let pointer = try #require(JSONPointer(Array(text.utf8)))
         let found = try withBytes(Self.document) {
             try pointer.find(in: $0).map { String(decoding: $0, as: UTF8.self) }
@@ -147,13 +147,13 @@ struct JSONTests {
     @Test(arguments: [
         "/nope", "/foo/2", "/foo/-", "/foo/00", "/foo/01", "/foo/0/x", "/foo/", "/d/x/0/0", "/foo/99999999999999999999",
     ])
-    func pointersMayFindNothing(_ text: String) throws {
+    func `pointers may find nothing`(_ text: String) throws {
         let pointer = try #require(JSONPointer(Array(text.utf8)))
         #expect(try withBytes(Self.document) { try pointer.find(in: $0) } == nil)
     }
 
     @Test(arguments: ["foo", "~", "/~", "/~2", "/a~", " /a"])
-    func invalidPointersAreRefused(_ text: String) {
+    func `invalid pointers are refused`(_ text: String) {
         #expect(JSONPointer(Array(text.utf8)) == nil)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 struct MessageTests {
     // MARK: - Repeated messages
 
-    @Test func skippedRecordsAreCountedAfterTheFirst() throws {
+    @Test func `skipped records are counted after the first`() throws {
         let records = (1...5000).map { "k\($0) v\n" }.joined()
         let outcome = try lull(
             "filter", "--wait", "1h", "--key-field", "1", "--max-keys", "2", "--stats", input: records)
@@ -23,7 +23,7 @@ struct MessageTests {
             ])
     }
 
-    @Test func eachKindOfMessageIsCountedSeparately() throws {
+    @Test func `each kind of message is counted separately`() throws {
         let input = String(repeating: "nonsense\n{}\n", count: 600)
         let store = try TemporaryFile()
         unlink(store.path)
@@ -39,7 +39,7 @@ struct MessageTests {
         }
     }
 
-    @Test func aMessageIsRepeatedAfterAMinute() {
+    @Test func `a message is repeated after a minute`() {
         var limiter = MessageLimiter()
         var log = OutputBuffer(STDERR_FILENO)
         func at(_ seconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: seconds * 1_000_000_000) }
@@ -60,15 +60,15 @@ struct MessageTests {
         ("\u{202E}evil\u{2066}", "?evil?"),
         ("\u{2028}\u{2029}\u{FEFF}", "???"), ("žluť 木 👩‍👧", "žluť 木 👩‍👧"),
     ])
-    func controlCharactersAreReplaced(_ text: String, _ shown: String) {
+    func `control characters are replaced`(_ text: String, _ shown: String) {
         #expect(Terminal.plain(text) == shown)
     }
 
-    @Test func invalidUTF8IsReplaced() {
+    @Test func `invalid UTF-8 is replaced`() {
         #expect(Terminal.shown([0x61, 0x9B, 0x33, 0xFF]) == "a\u{FFFD}3\u{FFFD}")
     }
 
-    @Test func textIsCutByColumns() {
+    @Test func `text is cut by columns`() {
         #expect(Terminal.cut("abcdef", to: 6) == "abcdef")
         #expect(Terminal.cut("abcdefg", to: 6) == "abcde…")
         #expect(Terminal.cut("木木木木", to: 6) == "木木…")
@@ -78,7 +78,7 @@ struct MessageTests {
         #expect(Terminal.wrap("one two three", to: 8) == ["one two", "three"])
     }
 
-    @Test func noMessageTakesMoreThanALineOrTwo() throws {
+    @Test func `no message takes more than a line or two`() throws {
         let long = String(repeating: "x\u{1B}", count: 50_000)
         let words = try lull("filter", "--wait", String(repeating: "some words ", count: 10_000))
         #expect(words.errorLines.count == 1)
@@ -106,7 +106,7 @@ struct MessageTests {
 
     // MARK: - Tables
 
-    @Test func textIsAlignedLeftAndNumbersRight() {
+    @Test func `text is aligned left and numbers right`() {
         let rows = [["run", "key", "age", "error"], ["1", "b", "5s", "-"], ["12", "lamp", "100ms", "failed"]]
         var text: [UInt8] = []
         Table.append(rows, left: ["key", "error"], width: 80, to: &text)
@@ -119,7 +119,7 @@ struct MessageTests {
                 """)
     }
 
-    @Test func tablesFitTheTerminal() {
+    @Test func `tables fit the terminal`() {
         let rows = [
             ["run", "key", "error"],
             ["12", String(repeating: "k", count: 50), String(repeating: "e", count: 90)], ["13", "木木", "\u{1B}\n"],
@@ -134,7 +134,7 @@ struct MessageTests {
         }
     }
 
-    @Test func reportsFitTheTerminal() throws {
+    @Test func `reports fit the terminal`() throws {
         let trace = (0..<300).map { "{\"at\":\($0 * $0),\"key\":\"a key with quite a long name number \($0 % 7)\"}\n" }
         for width in [120, 80, 60, 40, 24] {
             for options in [
@@ -150,7 +150,7 @@ struct MessageTests {
         }
     }
 
-    @Test func longDurationsAreInDays() {
+    @Test func `long durations are in days`() {
         func rounded(_ seconds: Int64) -> String { DurationText.rounded(seconds * 1_000_000_000) }
         #expect(rounded(9_140_000) == "106d")
         #expect(

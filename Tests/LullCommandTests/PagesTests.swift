@@ -24,11 +24,11 @@ struct PagesTests {
 
     // MARK: - The overview and the pages
 
-    @Test func everyCommandIsInTheOverview() {
+    @Test func `every command is in the overview`() {
         for name in Help.commands { #expect(!Help.summary(of: name).isEmpty, "\(name)") }
     }
 
-    @Test func everyOptionIsExplainedOnEachPageThatHasIt() throws {
+    @Test func `every option is explained on each page that has it`() throws {
         for subcommand in Subcommand.allCases {
             let text = try Help.page(named: subcommand.rawValue).text()
             for option in Option.all where option.belongs(to: subcommand) && option.group != .help {
@@ -38,7 +38,7 @@ struct PagesTests {
         }
     }
 
-    @Test func aPageIsItsPartsAsText() {
+    @Test func `a page is its parts as text`() {
         let page = Page(
             "run", "", "", usage: ["lull x FILE", "lull x --all"],
             [
@@ -80,7 +80,7 @@ struct PagesTests {
         .appendingPathComponent("../../docs/command.md").standardizedFileURL
 
     /// The tables of the sections say more than help does; their first columns are those of the options.
-    @Test func tablesOfTheDocumentationNameOptionsAndValuesThatExist() throws {
+    @Test func `tables of the documentation name options and values that exist`() throws {
         let text = try String(contentsOf: Self.documentation, encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix("| `--") {
             for cell in line.dropFirst().prefix(while: { $0 != "|" }).matches(of: /`--([a-z-]+)(?: ([^`]+))?`/) {
@@ -98,7 +98,7 @@ struct PagesTests {
         }
     }
 
-    @Test func allCommandsAndOptionsAreInTheDocumentation() throws {
+    @Test func `all commands and options are in the documentation`() throws {
         let file = Self.documentation
         let text = try String(contentsOf: file, encoding: .utf8)
         for page in Help.all { #expect(text.contains("\n\(page.line)\n"), "\(page.line)") }
@@ -115,7 +115,7 @@ struct PagesTests {
 
     // MARK: - Manual
 
-    @Test func manualPagesHaveTheTextsOfHelp() throws {
+    @Test func `manual pages have the texts of help`() throws {
         #expect(try lull("man", "--list").lines == Self.names)
         for name in Self.names {
             let page = try lull("man", name)
@@ -137,7 +137,7 @@ struct PagesTests {
         #expect(try lull("man", "frobnicate").ending == 64)
     }
 
-    @Test func theManualIsFormattedWithoutWarnings() throws {
+    @Test func `the manual is formatted without warnings`() throws {
         for arguments in [[]] + Self.names.map({ [$0] }) {
             let page = try lull(["man"] + arguments, input: []).output
             if let outcome = try run("groff", ["-man", "-Tutf8", "-ww"], input: page) {
@@ -150,7 +150,7 @@ struct PagesTests {
         }
     }
 
-    @Test func theManualFitsAScreenOf80Columns() throws {
+    @Test func `the manual fits a screen of 80 columns`() throws {
         for arguments in [[]] + Self.names.map({ [$0] }) {
             let page = try lull(["man"] + arguments, input: []).output
             for (program, options) in [
@@ -180,7 +180,7 @@ struct PagesTests {
         return outcome.lines
     }
 
-    @Test func bashCompletesCommandsAndOptions() throws {
+    @Test func `bash completes commands and options`() throws {
         #expect(try bash("lull", "") == Help.commands + ["--help", "--version"])
         #expect(try bash("lull", "fi") == ["filter"])
         for subcommand in Subcommand.allCases {
@@ -190,7 +190,7 @@ struct PagesTests {
         #expect(try bash("lull", "filter", "--wait", "1s", "--ed") == ["--edges"])
     }
 
-    @Test func bashCompletesValues() throws {
+    @Test func `bash completes values`() throws {
         #expect(try bash("lull", "filter", "--edges", "") == ["leading", "trailing", "both"])
         #expect(try bash("lull", "filter", "--edges", "=", "b") == ["both"])
         #expect(try bash("lull", "filter", "--edges", "=") == ["leading", "trailing", "both"])
@@ -202,7 +202,7 @@ struct PagesTests {
         for command in ["man", "help"] { #expect(try bash("lull", command, "") == Help.pages) }
     }
 
-    @Test func bashCompletesFilesStoresAndPrograms() throws {
+    @Test func `bash completes files stores and programs`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lull \(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -223,7 +223,7 @@ struct PagesTests {
         #expect(try bash("lull", "run", "--wait", "1s", "--", "cat", folder + "/a") == [path])
     }
 
-    @Test func theOtherShellsAcceptTheirScripts() throws {
+    @Test func `the other shells accept their scripts`() throws {
         let zsh = try lull("completions", "zsh").output
         #expect(zsh.hasPrefix("#compdef lull\n"))
         #expect(zsh.contains(":edges:(leading trailing both)'"))
@@ -235,7 +235,7 @@ struct PagesTests {
         }
     }
 
-    @Test func unknownShellsAreRefused() throws {
+    @Test func `unknown shells are refused`() throws {
         for arguments in [["completions"], ["completions", "tcsh"], ["completions", "bash", "zsh"]] {
             let outcome = try lull(arguments, input: [])
             #expect(outcome.ending == 64)
@@ -246,7 +246,7 @@ struct PagesTests {
 
     // MARK: - Installing
 
-    @Test func everythingIsInstalledWhereItIsSearched() throws {
+    @Test func `everything is installed where it is searched`() throws {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: root) }
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

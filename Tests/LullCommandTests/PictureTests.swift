@@ -9,7 +9,7 @@ import Testing
 /// The pictures of `lull simulate` and `lull tune`.
 @Suite("Pictures", .ownThreads)
 struct PictureTests {
-    @Test func aDiagramShowsSubmitsAndExecutions() throws {
+    @Test func `a diagram shows submits and executions`() throws {
         let outcome = try lull(
             ["simulate", "--wait", "300ms", "--diagram", "-"], input: Array(submits(at: [0, 0.1, 0.2, 2]).utf8))
         #expect(
@@ -21,7 +21,7 @@ struct PictureTests {
             ])
     }
 
-    @Test func aDiagramShowsValuesThatWaitForTheSpacing() throws {
+    @Test func `a diagram shows values that wait for the spacing`() throws {
         let outcome = try lull(
             ["simulate", "--wait", "100ms", "--spacing", "1s", "--diagram", "-"],
             input: Array(submits(at: [0, 0.3, 0.5, 2]).utf8))
@@ -32,7 +32,7 @@ struct PictureTests {
             ])
     }
 
-    @Test func aDiagramEndsShortlyAfterTheLastExecution() throws {
+    @Test func `a diagram ends shortly after the last execution`() throws {
         let trace = submits(at: (0..<8).map { Double($0) / 7 })
         for options in [["--throttle", "500ms"], ["--wait", "1s"]] {
             let lines = try lull(["simulate"] + options + ["--diagram", "-"], input: Array(trace.utf8)).lines.suffix(4)
@@ -44,7 +44,7 @@ struct PictureTests {
         }
     }
 
-    @Test func theLegendOfADiagramListsTheMarksThatOccur() throws {
+    @Test func `the legend of a diagram lists the marks that occur`() throws {
         func legend(_ options: [String], _ instants: [Double]) throws -> String? {
             try lull(["simulate", "--diagram"] + options + ["-"], input: Array(submits(at: instants).utf8)).lines.last
         }
@@ -56,7 +56,7 @@ struct PictureTests {
                 == "(3: 3 submits; -: a value waits; x: an execution; .: nothing)")
     }
 
-    @Test func aPictureIsWrittenToAFile() throws {
+    @Test func `a picture is written to a file`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: path) }
         for command in [["tune"], ["tune", "--spacing", "1s"], ["simulate", "--wait", "100ms"]] {
@@ -69,7 +69,7 @@ struct PictureTests {
         }
     }
 
-    @Test func aPictureSaysForWhichTargetsItsWaitIsSuggested() throws {
+    @Test func `a picture says for which targets its wait is suggested`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: path) }
         for (options, condition) in [
@@ -85,7 +85,7 @@ struct PictureTests {
         }
     }
 
-    @Test func theKeyOfATraceWithoutKeysIsNotNamed() throws {
+    @Test func `the key of a trace without keys is not named`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
         defer { try? FileManager.default.removeItem(at: path) }
         for (line, part) in [
@@ -97,7 +97,7 @@ struct PictureTests {
         }
     }
 
-    @Test func anUnwritablePictureIsAnError() throws {
+    @Test func `an unwritable picture is an error`() throws {
         let outcome = try lull(["tune", "--svg", "/nowhere/picture.svg", "-"], input: Array(bursts.utf8))
         #expect(outcome.ending == 74)
         #expect(outcome.errors == "lull: /nowhere/picture.svg: No such file or directory\n")

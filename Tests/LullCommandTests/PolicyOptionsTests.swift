@@ -15,13 +15,13 @@ struct PolicyOptionsTests {
         try DurableRules(policy, combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)
     }
 
-    @Test func areAllInTheList() {
+    @Test func `are all in the list`() {
         let policy = Option.all.filter { $0.group != .help && $0.belongs(to: .simulate) && $0.belongs(to: .submit) }
         #expect(PolicyOptions.fields.map(\.name) == policy.map { "\($0.name)" })
         #expect(policy.allSatisfy { $0.group == .policy })
     }
 
-    @Test func areThoseThatGiveTheRulesOfANamespace() throws {
+    @Test func `are those that give the rules of a namespace`() throws {
         let all = try rules(
             .debounce(
                 wait: Self.wait, maxWait: .seconds(60), edges: [.leading, .trailing], delayRule: .extend, maxCount: 9,
@@ -36,7 +36,7 @@ struct PolicyOptionsTests {
         #expect(try PolicyOptions(throttle).policy(for: .submit) == throttle.policy)
     }
 
-    @Test func areCompletedByOthers() {
+    @Test func `are completed by others`() {
         let given = PolicyOptions(wait: Self.wait, maxCount: 3)
         let others = PolicyOptions(wait: .seconds(1), maxWait: .seconds(60), combination: .first)
         #expect(
@@ -46,7 +46,7 @@ struct PolicyOptionsTests {
         #expect(given.completed(by: PolicyOptions()) == given)
     }
 
-    @Test func aSpacingIsComparedWithThatOfTheNamespace() throws {
+    @Test func `a spacing is compared with that of the namespace`() throws {
         let stored = try rules(.debounce(wait: Self.wait, spacing: .seconds(60)))
         func change(_ policy: PolicyOptions, changes: Bool = false) throws(Failure) -> DurableRules? {
             var options = CommandOptions()
@@ -65,7 +65,7 @@ struct PolicyOptionsTests {
         #expect(try change(PolicyOptions(spacing: .zero), changes: true)?.policy == .debounce(wait: Self.wait))
     }
 
-    @Test func areShownIfTheyDifferFromTheDefaultOrFromOtherRules() throws {
+    @Test func `are shown if they differ from the default or from other rules`() throws {
         let usual = try rules(.debounce(wait: Self.wait))
         let both = try rules(.debounce(wait: Self.wait, edges: [.leading, .trailing]))
         let extending = try rules(.debounce(wait: Self.wait, maxWait: .seconds(60), delayRule: .extend, maxCount: 9))

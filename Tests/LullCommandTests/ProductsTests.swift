@@ -7,7 +7,7 @@ struct ProductsTests {
         "/b/debug/lullPackageTests.xctest", "/b/debug/lullPackageTests.xctest/Contents/MacOS/lullPackageTests",
         "/b/debug/LullTests.xctest/LullTests", "/b/debug/lullPackageTests",
     ])
-    func theyLieWhereTheBundleLies(_ image: String) {
+    func `they lie where the bundle lies`(_ image: String) {
         #expect(Products.folder(ofBundleWith: image) == "/b/debug")
     }
 }

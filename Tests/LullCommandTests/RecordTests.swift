@@ -15,7 +15,7 @@ struct RecordTests {
         }
     }
 
-    @Test func fieldsAreSplitAsByAwk() throws {
+    @Test func `fields are split as by awk`() throws {
         #expect(try field(1, of: "a b c") == "a")
         #expect(try field(2, of: "  a \t b\tc") == "b")
         #expect(try field(3, of: "a b") == nil)
@@ -25,7 +25,7 @@ struct RecordTests {
         #expect(try field(2, of: "a\nb") == "b")
     }
 
-    @Test func delimitedFieldsMayBeEmpty() throws {
+    @Test func `delimited fields may be empty`() throws {
         #expect(try field(1, ",", of: ",b") == "")
         #expect(try field(2, ",", of: "a,,c") == "")
         #expect(try field(3, ",", of: "a,b,") == "")
@@ -35,7 +35,7 @@ struct RecordTests {
         #expect(try field(2, "→", of: "a→b→c") == "b")
     }
 
-    @Test func jsonKeysAreComparedByContent() throws {
+    @Test func `JSON keys are compared by content`() throws {
         let rule = KeyRule.part(.json(try #require(JSONPointer(Array("/k".utf8)))))
         let key = try withBytes(#"{"k":{"a": "\u0041"}}"#) { try rule.key(of: $0) }
         #expect(try withBytes(#"{"x":1, "k" : { "a":"A" } }"#) { try rule.key(of: $0) } == key)
@@ -76,7 +76,7 @@ struct RecordTests {
         }
     }
 
-    @Test func recordsAreSplitHoweverTheyArrive() throws {
+    @Test func `records are split however they arrive`() throws {
         let bytes = Array("one\n\ntwo\r\nlast".utf8)
         for size in 1...bytes.count {
             let pieces = Array(repeating: size, count: bytes.count)
@@ -87,7 +87,7 @@ struct RecordTests {
         #expect(try records(Array("a\nb\0c\0\0".utf8), pieces: [], terminator: 0) == ["a\nb", "c", ""])
     }
 
-    @Test func aRecordThatIsTooLongIsSkippedWhole() throws {
+    @Test func `a record that is too long is skipped whole`() throws {
         let longest = [UInt8](repeating: 120, count: RecordReader.longest)
         let after = Array("\nafter\n".utf8)
         #expect(try records(longest + after, pieces: []).map(\.utf8.count) == [RecordReader.longest, 5])
@@ -95,7 +95,7 @@ struct RecordTests {
         #expect(try records(Array("before\n".utf8) + longest + longest, pieces: []) == ["before", "too long: 2"])
     }
 
-    @Test func placeholdersAreReplacedOnce() {
+    @Test func `placeholders are replaced once`() {
         let template = CommandTemplate(
             ["{key}={value}", "{count}{edge}", "{}", "{ key }", "", "{{key}}", "é"].map { Array($0.utf8) })
         let filled = template.filled { Array("<\($0.rawValue){key}>".utf8) }
@@ -106,7 +106,7 @@ struct RecordTests {
 
 @Suite("Percentiles")
 struct DistributionTests {
-    @Test func areExactBelowTheLimit() {
+    @Test func `are exact below the limit`() {
         var distribution = Distribution()
         #expect(distribution.percentiles([50]) == nil)
         for length in 1...1000 { distribution.add(Int64(length) * 1_000_003) }
@@ -114,7 +114,7 @@ struct DistributionTests {
         #expect(distribution.largest == 1_000_003_000)
     }
 
-    @Test func areCloseBeyondTheLimit() throws {
+    @Test func `are close beyond the limit`() throws {
         var random = SeededRandom(seed: 5)
         var distribution = Distribution()
         var lengths: [Int64] = []
@@ -132,7 +132,7 @@ struct DistributionTests {
         #expect(distribution.largest == lengths.last)
     }
 
-    @Test func areExactForRepeatedDurations() {
+    @Test func `are exact for repeated durations`() {
         var distribution = Distribution()
         for _ in 0...Distribution().limit { distribution.add(300_000_000) }
         distribution.add(.max)

@@ -18,19 +18,19 @@ struct RecordingTests {
         return (object ?? [:]).mapValues { "\($0)" }
     }
 
-    @Test func everyRecordIsRecordedWithoutItsValue() throws {
+    @Test func `every record is recorded without its value`() throws {
         let (outcome, lines) = try record(["filter", "--wait", "1s", "--key-field", "1"], "lamp 1\nlamp 2\nfan 3\n")
         #expect(outcome.output == "lamp 2\nfan 3\n")
         #expect(try lines.map { try members($0)["key"] } == ["lamp", "lamp", "fan"])
         #expect(!lines.contains { $0.contains("value") })
     }
 
-    @Test func valuesAreRecordedOnRequest() throws {
+    @Test func `values are recorded on request`() throws {
         let (_, lines) = try record(["filter", "--wait", "1s", "--record-values"], "a \"b\"\n")
         #expect(try lines.map { try members($0)["value"] } == ["a \"b\""])
     }
 
-    @Test func hashedKeysOnlyShowWhichKeysAreEqual() throws {
+    @Test func `hashed keys only show which keys are equal`() throws {
         let options = ["filter", "--wait", "1s", "--key-field", "1", "--hash-keys"]
         let keys = try record(options, "lamp 1\nlamp 2\nfan 3\n").lines.map { try members($0)["key"] ?? "" }
         #expect(keys.count == 3)
@@ -42,7 +42,7 @@ struct RecordingTests {
         #expect(others[0] != keys[0])
     }
 
-    @Test func aRecordingIsATrace() throws {
+    @Test func `a recording is a trace`() throws {
         let (_, lines) = try record(["filter", "--throttle", "1s", "--record-values"], "a\nb\n\n")
         #expect(lines.count == 3)
         let outcome = try lull(["tune", "--format", "json", "-"], input: Array(lines.joined(separator: "\n").utf8))
@@ -53,7 +53,7 @@ struct RecordingTests {
         "--delay-field 2", "--delay-field 2 --delay-rule extend --spacing 100ms",
         "--delay-field 2 --edges both --combine collect --max-wait 50ms",
     ])
-    func aRecordingWithDelaysIsReplayedExactly(_ options: String) throws {
+    func `a recording with delays is replayed exactly`(_ options: String) throws {
         let policy = "--wait 20ms \(options)".split(separator: " ").map(String.init)
         let input = "a 70ms\nb 1ms\na 5ms\nc 0\nb 0.03s\nc 1500us\na 40ms\nd soon\nd 1ms\n"
         let live = try record(
@@ -69,7 +69,7 @@ struct RecordingTests {
         #expect(replayed.lines.count >= 4)
     }
 
-    @Test func aDelayThatNeverEndsIsRecorded() throws {
+    @Test func `a delay that never ends is recorded`() throws {
         let (_, lines) = try record(["filter", "--wait", "0", "--delay-field", "1"], "9999999h\n")
         let replayed = try lull(
             ["simulate", "--wait", "0", "--at-end", "flush", "--format", "jsonl", "-"], input: Array(lines[0].utf8))
@@ -77,7 +77,7 @@ struct RecordingTests {
     }
 
     #if os(Linux)
-        @Test func aFailedRecordingDoesNotStopTheRest() throws {
+        @Test func `a failed recording does not stop the rest`() throws {
             let outcome = try lull(["filter", "--wait", "1s", "--record", "/dev/full"], input: Array("a\n".utf8))
             #expect(outcome.output == "a\n")
             #expect(outcome.errors == "lull: /dev/full: cannot write: No space left on device\n")
@@ -85,7 +85,7 @@ struct RecordingTests {
         }
     #endif
 
-    @Test func anExistingFileIsNotOverwritten() throws {
+    @Test func `an existing file is not overwritten`() throws {
         let file = try TemporaryFile("a day of work\n")
         let outcome = try lull(["filter", "--wait", "1s", "--record", file.path], input: Array("a\n".utf8))
         #expect(outcome.ending == 74)
@@ -96,14 +96,14 @@ struct RecordingTests {
         #expect(file.text == "a day of work\n")
     }
 
-    @Test func onlyTheUserCanReadARecording() throws {
+    @Test func `only the user can read a recording`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).jsonl").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         #expect(try lull(["filter", "--wait", "1s", "--record", path], input: Array("a\n".utf8)).ending == 0)
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func aRecordingMayGoIntoAPipe() throws {
+    @Test func `a recording may go into a pipe`() throws {
         let script = "echo a | \(ToolProcess.path) filter --wait 1ms --record >(cat >&2) >/dev/null; wait"
         let outcome = try ToolProcess(["-c", script], program: "/bin/bash").finish()
         #expect(outcome.errorLines.count == 1)

@@ -16,7 +16,7 @@ struct RunTests {
 
     // MARK: - Input and environment of a command
 
-    @Test func argumentsEnvironmentAndInputDescribeTheExecution() throws {
+    @Test func `arguments environment and input describe the execution`() throws {
         let script = #"printf '<%s>' "$@" "$LULL_KEY" "$LULL_COUNT" "$LULL_EDGE"; cat"#
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1", "sh", "-c", script, "x", "{key}", "{value}", "-{count}-{edge}", "",
@@ -31,7 +31,7 @@ struct RunTests {
             ])
     }
 
-    @Test func doubledBracesAreALiteralPlaceholder() throws {
+    @Test func `doubled braces are a literal placeholder`() throws {
         let outcome = try run(
             "--wait 1h --key-field 1", "printf", "%s,", "{{key}}", "{{value}} {value}", "{{{count}}}", "{{other}}",
             "{{edge}",
@@ -39,14 +39,14 @@ struct RunTests {
         #expect(outcome.output == "{key},{value} a,{{count}},{{other}},{flush,a},")
     }
 
-    @Test func allRecordsOfAnExecutionAreOnItsInput() throws {
+    @Test func `all records of an execution are on its input`() throws {
         #expect(try run("--wait 1h --combine collect", "cat", input: "1\n\n2").output == "1\n\n2\n")
         #expect(try run("--wait 1h --combine collect --null", "cat", input: "1\0\n\0").output == "1\0\n\0")
         #expect(try run("--wait 1h --combine collect", "echo", "{value} {count}", input: "1\n2\n").output == "2 2\n")
         #expect(try run("--wait 1h --combine first", "cat", input: "1\n2\n").output == "1\n")
     }
 
-    @Test func aCommandGetsAtMostMaxBatchRecords() throws {
+    @Test func `a command gets at most maxBatch records`() throws {
         let outcome = try run(
             "--wait 1h --combine collect --max-batch 2", "sh", "-c", "echo $LULL_COUNT $(cat)",
             input: "a\nb\nc\nd\ne\n")
@@ -54,7 +54,7 @@ struct RunTests {
         #expect(outcome.lines == ["2 a b", "2 c d", "1 e"])
     }
 
-    @Test func aStringKeyIsPassedAsItsContentAndOthersAsText() throws {
+    @Test func `a string key is passed as its content and others as text`() throws {
         let input = "{\"k\":\"a b\"}\n{\"k\":[1, 2]}\n{\"k\":null}\n"
         let outcome = try run(
             "--wait 1h --key-json /k --jobs 1", "sh", "-c", #"echo "$0=$LULL_KEY""#, "{key}", input: input)
@@ -62,7 +62,7 @@ struct RunTests {
         #expect(try run("--wait 1h", "sh", "-c", #"echo "<$0$LULL_KEY>""#, "{key}", input: "x\n").output == "<>\n")
     }
 
-    @Test func muchInputNeverDeadlocks() throws {
+    @Test func `much input never deadlocks`() throws {
         let input = (0..<200_000).map { "record number \($0)\n" }.joined()
         #expect(try run("--wait 1h --combine collect", "cat", input: input).output == input)
         // A command that reads none of its input, or only a part, is no error.
@@ -74,7 +74,7 @@ struct RunTests {
         }
     }
 
-    @Test func commandsHaveDefaultSignalActions() throws {
+    @Test func `commands have default signal actions`() throws {
         // If SIGPIPE were ignored, yes would complain.
         let outcome = try run("--wait 1h", "sh", "-c", "yes | head -n 1; kill -s PIPE $$; echo unreached", input: "x\n")
         #expect(outcome.output == "y\n")
@@ -83,14 +83,14 @@ struct RunTests {
     }
 
     #if os(Linux)
-        @Test func commandsInheritNoDescriptors() throws {
+        @Test func `commands inherit no descriptors`() throws {
             let outcome = try run("--wait 1h --key-field 1 --jobs 1", "ls", "/proc/self/fd", input: "a\nb\nc\n")
             // The last descriptor is that of the directory that ls reads.
             #expect(outcome.lines == ["0", "1", "2", "3", "0", "1", "2", "3", "0", "1", "2", "3"])
         }
     #endif
 
-    @Test func aValueThatCannotBeAnArgumentFailsWithAHint() throws {
+    @Test func `a value that cannot be an argument fails with a hint`() throws {
         let hint = "let the command read the records from its standard input"
         let null = try run("--wait 1h", "echo", "{value}", input: "a\0b\n")
         #expect(null.ending == 1)
@@ -108,7 +108,7 @@ struct RunTests {
 
     // MARK: - Failures that end the program
 
-    @Test func aMissingCommandEndsTheProgramAtTheStart() throws {
+    @Test func `a missing command ends the program at the start`() throws {
         let file = try TemporaryFile("#!/bin/sh\n")
         for (command, ending, message) in [
             ("no-such-command", 127, "no-such-command: command not found"),
@@ -125,7 +125,7 @@ struct RunTests {
         }
     }
 
-    @Test func aCommandIsFoundAsByAShell() throws {
+    @Test func `a command is found as by a shell`() throws {
         let file = try TemporaryFile("#!/bin/sh\necho \"$0\"\n", executable: true)
         let url = URL(fileURLWithPath: file.path)
         let path = "/nonexistent:\(url.deletingLastPathComponent().path):/bin:/usr/bin"
@@ -134,7 +134,7 @@ struct RunTests {
         #expect(outcome.output == file.path + "\n")
     }
 
-    @Test func aFailureIsReportedAndSetsTheStatus() throws {
+    @Test func `a failure is reported and sets the status`() throws {
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1 --stats", "sh", "-c", "exit $0", "{key}", input: "0\n3\n0 1\n")
         #expect(outcome.ending == 1)
@@ -142,7 +142,7 @@ struct RunTests {
         #expect(outcome.errors.contains("executed 1") && outcome.errors.contains("failed 1"))
     }
 
-    @Test func failFastStartsNothingMore() throws {
+    @Test func `--fail-fast starts nothing more`() throws {
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1 --fail-fast --stats", "sh", "-c", "echo $0; exit 1", "{key}",
             input: "a\nb\nc\n")
@@ -151,7 +151,7 @@ struct RunTests {
         #expect(outcome.errors.contains("failed 1") && outcome.errors.contains("cancelled 2"))
     }
 
-    @Test func failFastAwaitsWhatRunsAndReadsNoMore() throws {
+    @Test func `--fail-fast awaits what runs and reads no more`() throws {
         let marker = try TemporaryFile()
         let script =
             "if [ $0 = bad ]; then while ! [ -s \(marker.path) ]; do sleep 0.01; done; exit 1; fi; echo x >\(marker.path); sleep 0.3; echo good"
@@ -162,20 +162,20 @@ struct RunTests {
         #expect(try process.end().ending == 1)
     }
 
-    @Test func everythingIsAwaitedAtTheEnd() throws {
+    @Test func `everything is awaited at the end`() throws {
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 9", "sh", "-c", #"sleep 0.2; echo "$LULL_KEY""#, input: "a\nb\nc\n")
         #expect(outcome.lines.sorted() == ["a", "b", "c"])
     }
 
-    @Test func jobsAreBoundedAndStartedInOrder() throws {
+    @Test func `jobs are bounded and started in order`() throws {
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1", "sh", "-c", "echo +$LULL_KEY; sleep 0.05; echo -$LULL_KEY",
             input: "a\nb\nc\n")
         #expect(outcome.lines == ["+a", "-a", "+b", "-b", "+c", "-c"])
     }
 
-    @Test func dropStartsNothingAtTheEnd() throws {
+    @Test func `drop starts nothing at the end`() throws {
         let outcome = try run("--wait 1h --at-end drop --stats", "echo", "x", input: "a\n")
         #expect(outcome.ending == 0)
         #expect(outcome.output == "")

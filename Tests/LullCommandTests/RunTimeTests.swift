@@ -29,8 +29,8 @@ struct RunTimeTests {
         }
     }
 
-    @Test("a line has when the execution started and ended, and how")
-    func line() throws {
+    @Test
+    func `a line has when the execution started and ended, and how`() throws {
         let lines = try simulate("--wait 2s --run-time 10s --format jsonl").lines
         #expect(
             lines.first
@@ -38,8 +38,10 @@ struct RunTimeTests {
         )
     }
 
-    @Test("under queue it waits, under cancel the running one ends, under skip it is dropped, and concurrent runs both")
-    func rules() throws {
+    @Test
+    func `under queue it waits, under cancel the running one ends, under skip it is dropped, and concurrent runs both`()
+        throws
+    {
         #expect(try story("") == ["2 3-13 executed", "3 13-23 executed", "4 32-42 executed"])
         #expect(
             try story("--while-running cancel") == ["2 3-7 cancelled", "3 7-17 executed", "4 32-42 executed"])
@@ -48,8 +50,8 @@ struct RunTimeTests {
             try story("--while-running concurrent") == ["2 3-13 executed", "3 7-17 executed", "4 32-42 executed"])
     }
 
-    @Test("under restart the values of the running one start again with the new one")
-    func restart() throws {
+    @Test
+    func `under restart the values of the running one start again with the new one`() throws {
         let options = "--combine collect --while-running restart"
         #expect(
             try story(options) == ["[1,2] 3-7 interrupted", "[1,2,3] 7-17 executed", "[4] 32-42 executed"])
@@ -62,8 +64,8 @@ struct RunTimeTests {
         #expect(summary.contains(#""interrupted":1,"cancelled":0,"skipped":0,"joinedWhileWaiting":0,"#))
     }
 
-    @Test("a touch keeps what is pending waiting, and has no meaning for a key without a submit")
-    func touch() throws {
+    @Test
+    func `a touch keeps what is pending waiting, and has no meaning for a key without a submit`() throws {
         let trace = #"""
             {"at":0,"key":"a","op":"touch"}
             {"at":1,"key":"a","value":1}
@@ -73,8 +75,8 @@ struct RunTimeTests {
         #expect(try story("", trace) == ["1 8-18 executed"])
     }
 
-    @Test("with --jobs 1 the executions of all keys follow each other, and the delay until the start is shown")
-    func jobs() throws {
+    @Test
+    func `with --jobs 1 the executions of all keys follow each other, and the delay until the start is shown`() throws {
         let trace = #"""
             {"at":0,"key":"a","value":1}
             {"at":1,"key":"b","value":2}
@@ -84,8 +86,8 @@ struct RunTimeTests {
         #expect(summary.contains("delay from due to the start  p50 0ns, p90 9s, p99 9s, max 9s"))
     }
 
-    @Test("an end comes after what is due at that instant, and before a call at it")
-    func oneInstant() throws {
+    @Test
+    func `an end comes after what is due at that instant, and before a call at it`() throws {
         let trace = #"""
             {"at":0,"value":1}
             {"at":10,"value":2}
@@ -96,8 +98,8 @@ struct RunTimeTests {
             try story("--while-running skip", trace) == ["1 2-12 executed", "3 14-24 executed"])
     }
 
-    @Test("options without a meaning are refused")
-    func refused() throws {
+    @Test
+    func `options without a meaning are refused`() throws {
         for (options, message) in [
             ("--while-running skip", "--while-running needs --run-time"), ("--jobs 2", "--jobs needs --run-time"),
             (
@@ -112,8 +114,8 @@ struct RunTimeTests {
         }
     }
 
-    @Test("a command that is stopped for a newer record begins again with all of them")
-    func run() throws {
+    @Test
+    func `a command that is stopped for a newer record begins again with all of them`() throws {
         let outcome = try lull(
             [
                 "run", "--wait", "20ms", "--combine", "collect", "--while-running", "restart", "--at-end", "wait",

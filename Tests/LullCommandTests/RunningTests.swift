@@ -17,7 +17,7 @@ struct RunningTests {
         "echo +$0; if [ $0 = 1 ]; then while ! [ -s \(file.path) ]; do sleep 0.01; done; fi; \(rest)"
     }
 
-    @Test func queuedValuesWaitAndTheLatestIsExecuted() throws {
+    @Test func `queued values wait and the latest is executed`() throws {
         let gate = try TemporaryFile()
         let process = try start("--wait 0 --while-running queue", "sh", "-c", holding(gate, "echo -$0"), "{value}")
         process.send("1\n")
@@ -30,7 +30,7 @@ struct RunningTests {
         #expect(outcome.lines == ["-1", "+3", "-3"])
     }
 
-    @Test func concurrentValuesRunAtTheSameTime() throws {
+    @Test func `concurrent values run at the same time`() throws {
         let gate = try TemporaryFile()
         let process = try start(
             "--wait 0 --while-running concurrent --jobs 2", "sh", "-c", holding(gate, "echo -$0"), "{value}")
@@ -43,7 +43,7 @@ struct RunningTests {
         #expect(try process.finish().lines == ["-1"])
     }
 
-    @Test func skippedValuesAreAbsorbed() throws {
+    @Test func `skipped values are absorbed`() throws {
         let gate = try TemporaryFile()
         let process = try start(
             "--wait 0 --while-running skip --stats", "sh", "-c", holding(gate, "echo -$0"), "{value}")
@@ -62,7 +62,7 @@ struct RunningTests {
         #expect(outcome.errors.contains("absorbed 2"))
     }
 
-    @Test func cancelledCommandsAreNoFailures() throws {
+    @Test func `cancelled commands are no failures`() throws {
         let process = try start(
             "--wait 0 --while-running cancel --stats", "sh", "-c", "echo +$0; [ $0 = 2 ] || sleep 600", "{value}")
         process.send("1\n")
@@ -76,7 +76,7 @@ struct RunningTests {
                 && outcome.errorLines.count == 1)
     }
 
-    @Test func aCancelledCommandThatSucceedsCountsAsExecuted() throws {
+    @Test func `a cancelled command that succeeds counts as executed`() throws {
         let script = "trap 'echo stopped; exit 0' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
         let process = try start("--wait 0 --while-running cancel --stats", "sh", "-c", script, "{value}")
         process.send("1\n")
@@ -88,7 +88,7 @@ struct RunningTests {
         #expect(outcome.errors.contains("executed 2"))
     }
 
-    @Test func aCommandThatIgnoresSIGTERMIsKilled() throws {
+    @Test func `a command that ignores SIGTERM is killed`() throws {
         let script = "trap '' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
         let process = try start("--wait 0 --while-running cancel --kill-after 200ms", "sh", "-c", script, "{value}")
         process.send("1\n")
@@ -100,7 +100,7 @@ struct RunningTests {
         #expect(outcome.errors == "")
     }
 
-    @Test func theWholeGroupIsCancelled() throws {
+    @Test func `the whole group is cancelled`() throws {
         let script = "[ $0 = 2 ] && exit; sleep 600 & echo $!; wait"
         let process = try start("--wait 0 --while-running cancel", "sh", "-c", script, "{value}")
         process.send("1\n")
@@ -111,7 +111,7 @@ struct RunningTests {
         try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
-    @Test func processesLeftBehindByACancelledCommandAreKilled() throws {
+    @Test func `processes left behind by a cancelled command are killed`() throws {
         let script = "[ $0 = 2 ] && exit; (trap '' TERM; while :; do sleep 0.01; done) & echo $!; wait"
         let process = try start("--wait 0 --while-running cancel --kill-after 300ms", "sh", "-c", script, "{value}")
         process.send("1\n")
@@ -123,7 +123,7 @@ struct RunningTests {
         try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
-    @Test func processesLeftBehindAreNotAwaitedAndEndWithTheProgram() throws {
+    @Test func `processes left behind are not awaited and end with the program`() throws {
         let process = try start("--wait 0", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
         process.send("x\n")
         let grandchild = try #require(pid_t(try process.line()))
@@ -145,7 +145,7 @@ struct RunningTests {
     // MARK: - Signals
 
     @Test(arguments: [SIGINT, SIGTERM])
-    func aSignalEndsTheInputAndAwaitsTheCommands(_ number: Int32) throws {
+    func `a signal ends the input and awaits the commands`(_ number: Int32) throws {
         let gate = try TemporaryFile()
         let process = try start(
             "--wait 1h --edges leading,trailing --stats", "sh", "-c", holding(gate, "echo -$0"), "{value}")
@@ -162,7 +162,7 @@ struct RunningTests {
         #expect(outcome.errors.contains("executed 2"))
     }
 
-    @Test func aSecondSignalKillsTheGroups() throws {
+    @Test func `a second signal kills the groups`() throws {
         let process = try start(
             "--wait 0", "sh", "-c", "trap '' INT TERM; echo $$; (trap '' INT TERM; sleep 600); echo unreached")
         process.send("1\n")
@@ -178,7 +178,7 @@ struct RunningTests {
         try eventually("the end of the command") { kill(child, 0) != 0 || isZombie(child) }
     }
 
-    @Test func aHangingCommandBlocksOnlyItsKey() throws {
+    @Test func `a hanging command blocks only its key`() throws {
         let process = try start(
             "--wait 0 --key-field 1 --jobs 2", "sh", "-c", "[ $0 = a ] && sleep 600; echo $0", "{key}")
         process.send("a\nb\n")

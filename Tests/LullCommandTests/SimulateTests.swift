@@ -17,7 +17,7 @@ struct SimulateTests {
         return outcome.lines
     }
 
-    @Test func eachExecutionIsALine() throws {
+    @Test func `each execution is a line`() throws {
         let trace = #"""
             {"at":12.5,"key":"lamp","value":5}
             {"at":12.6,"key":"lamp","value":6}
@@ -37,7 +37,7 @@ struct SimulateTests {
             ])
     }
 
-    @Test func thePartsOfAKeyFollowEachOtherAtOneInstant() throws {
+    @Test func `the parts of a key follow each other at one instant`() throws {
         let trace = (1...5).map {
             #"{"at":1,"key":"x","value":\#($0)}"# + "\n" + #"{"at":1,"key":"y","value":-\#($0)}"#
         }
@@ -55,13 +55,13 @@ struct SimulateTests {
         #expect(summary.output.contains(#""submits":10,"executions":6,"#), "\(summary.output)")
     }
 
-    @Test func manyPartsOfOneKeyDoNotRecurse() throws {
+    @Test func `many parts of one key do not recurse`() throws {
         let trace = String(repeating: "{\"at\":1}\n", count: 10_000)
         let summary = try simulate("--format json --wait 1s --combine collect --max-batch 1", trace)
         #expect(summary.output.contains(#""submits":10000,"executions":10000,"#), "\(summary.output)")
     }
 
-    @Test func valuesPassThroughUnchanged() throws {
+    @Test func `values pass through unchanged`() throws {
         let value = #"{ "a" : [1.0, 1e2 ,"\u0041\/"] , "b":null }"#
         let lines = try executions(
             "--wait 0", "{\"value\" : \(value) , \"at\" : 1 }\r\n\n  \n{\"at\":2}\n{\"at\":3,\"value\":null}")
@@ -73,7 +73,7 @@ struct SimulateTests {
             ])
     }
 
-    @Test func keysAreComparedByTheirText() throws {
+    @Test func `keys are compared by their text`() throws {
         let keys = [
             #""A""#, #""\u0041""#, #"{"k":[1, 2]}"#, #"{ "k" : [1,2] }"#, "1", "1.0", "null", #""null""#, #""a b""#,
             #""ab""#,
@@ -92,7 +92,7 @@ struct SimulateTests {
             ])
     }
 
-    @Test func instantsAreExact() throws {
+    @Test func `instants are exact`() throws {
         let trace = #"""
             {"at":1714560000.123456789}
             {"at":1714560001.1234567899}
@@ -107,14 +107,14 @@ struct SimulateTests {
         )
     }
 
-    @Test func aCallMayHaveItsOwnDelay() throws {
+    @Test func `a call may have its own delay`() throws {
         let trace = #"{"at":0,"value":1,"wait":"5s"}"# + "\n" + #"{"at":1,"value":2}"#
         #expect(try executions("--wait 1s", trace).first?.hasPrefix(#"{"at":2,"#) == true)
         #expect(try executions("--wait 1s --delay-rule extend", trace).first?.hasPrefix(#"{"at":5,"#) == true)
         #expect(try executions("--throttle 1s --edges trailing", trace).count == 2)
     }
 
-    @Test func callsMayFlushAndCancel() throws {
+    @Test func `calls may flush and cancel`() throws {
         let trace = #"""
             {"at":0,"key":"a","value":1}
             {"at":0,"key":"b","value":2}
@@ -138,7 +138,7 @@ struct SimulateTests {
             ])
     }
 
-    @Test func atEndDecidesAboutPendingValues() throws {
+    @Test func `--at-end decides about pending values`() throws {
         let trace = #"{"at":1,"value":1}"# + "\n" + #"{"at":2,"value":2}"#
         #expect(
             try executions("--wait 10s --at-end flush", trace) == [
@@ -149,7 +149,7 @@ struct SimulateTests {
         #expect(try executions("--wait 10s", "") == [])
     }
 
-    @Test func theSummaryCountsAndMeasures() throws {
+    @Test func `the summary counts and measures`() throws {
         let trace = (0..<10).map { #"{"at":\#(Double($0) / 10),"key":"k\#($0 % 2)"}"# }.joined(separator: "\n")
         let outcome = try simulate("--wait 1s --format json", trace)
         #expect(outcome.lines.count == 1)
@@ -167,7 +167,7 @@ struct SimulateTests {
         #expect(try simulate("--wait 1s", "").output.contains("none"))
     }
 
-    @Test func durationsInTheTableHaveThreeDigits() throws {
+    @Test func `durations in the table have three digits`() throws {
         let trace = #"{"at":0}"# + "\n" + #"{"at":0.1234567}"# + "\n" + #"{"at":7.654321}"#
         let table = try simulate("--wait 333333us", trace).output
         #expect(table.contains("delay from the last submit   p50 333ms, p90 333ms, p99 333ms, max 333ms\n"))
@@ -177,7 +177,7 @@ struct SimulateTests {
         #expect(object.contains(#""delayFromFirst":{"p50":0.333333,"p90":0.4567897,"#))
     }
 
-    @Test func theDelayFromTheLastSubmitIsRightUnderEveryRule() throws {
+    @Test func `the delay from the last submit is right under every rule`() throws {
         let trace = #"{"at":0,"value":1}"# + "\n" + #"{"at":0.9,"value":2}"#
         for rule in ["latest", "first", "collect"] {
             let output = try simulate("--wait 1s --format json --combine \(rule)", trace).output
@@ -201,7 +201,7 @@ struct SimulateTests {
         (#"{"at":1,"wait":"-5s"}"#, 1, "is negative"), (#"{"at":1} {"at":2}"#, 1, "more text after the value"),
         ("{\"at\":1}\n\0", 2, "an object is missing"),
     ])
-    func badDataIsReportedWithItsLine(_ trace: String, _ line: Int, _ message: String) throws {
+    func `bad data is reported with its line`(_ trace: String, _ line: Int, _ message: String) throws {
         let outcome = try simulate("--wait 100ms --format jsonl", trace)
         #expect(outcome.ending == 65)
         #expect(outcome.errorLines.count == 1)
@@ -209,7 +209,7 @@ struct SimulateTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    @Test func badBytesAreBadData() throws {
+    @Test func `bad bytes are bad data`() throws {
         let outcome = try lull(
             ["simulate", "--wait", "1s", "-"],
             input: Array("{\"at\":1,\"value\":\"".utf8) + [0xFF] + Array("\"}\n".utf8))
@@ -221,7 +221,7 @@ struct SimulateTests {
         #expect(long.errors.contains("line 1: it is longer than 16 MiB"))
     }
 
-    @Test func executionsBeforeABadLineAreWritten() throws {
+    @Test func `executions before a bad line are written`() throws {
         let outcome = try simulate(
             "--wait 1s --format jsonl", #"{"at":0,"value":1}"# + "\n" + #"{"at":5}"# + "\nnonsense\n")
         #expect(outcome.ending == 65)
@@ -229,7 +229,7 @@ struct SimulateTests {
         #expect(outcome.errors.contains("line 3"))
     }
 
-    @Test func aBadLineChangesNothingBeforeIt() throws {
+    @Test func `a bad line changes nothing before it`() throws {
         let lines = (0..<100).map { #"{"at":\#($0),"key":\#($0 % 40),"value":\#($0)}"# }
         let whole = try simulate("--wait 500ms --format jsonl --at-end drop", lines.joined(separator: "\n"))
         let broken = try simulate(
@@ -239,7 +239,7 @@ struct SimulateTests {
         #expect(broken.errors.contains("line 101"))
     }
 
-    @Test func aKeyExistsFromItsFirstSubmitOn() throws {
+    @Test func `a key exists from its first submit on`() throws {
         let trace = #"""
             {"at":0,"key":"a"}
             {"at":1,"op":"flush","key":"b"}
@@ -254,7 +254,7 @@ struct SimulateTests {
         #expect(summary.contains(#""keys":2,"#))
     }
 
-    @Test func outputDoesNotWaitForTheEndOfTheInput() throws {
+    @Test func `output does not wait for the end of the input`() throws {
         let process = try ToolProcess(["simulate", "--throttle", "1s", "--format", "jsonl", "-"])
         process.send("{\"at\":0}\n")
         #expect(try process.line().hasPrefix(#"{"at":0,"#))
@@ -263,7 +263,7 @@ struct SimulateTests {
         #expect(try process.end().ending == 0)
     }
 
-    @Test func aTraceMayBeAFile() throws {
+    @Test func `a trace may be a file`() throws {
         let trace = try TemporaryFile("{\"at\":0}\n{\"at\":1\n")
         let outcome = try lull("simulate", trace.path, "--wait", "1s")
         #expect(outcome.ending == 65)

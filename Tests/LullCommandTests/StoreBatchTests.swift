@@ -8,7 +8,7 @@ import Testing
 struct StoreBatchTests {
     private static let kinds = [TestStore.Kind.file] + TestStore.Kind.servers
 
-    @Test(arguments: kinds) func aBacklogIsExecutedInFewTransactions(_ kind: TestStore.Kind) throws {
+    @Test(arguments: kinds) func `a backlog is executed in few transactions`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         let lines = (0..<1000).map { "key-\($0) \($0)" }
         let outcome = try store.run(
@@ -20,7 +20,7 @@ struct StoreBatchTests {
         #expect(try store.completions() <= 40)
     }
 
-    @Test(arguments: kinds) func nothingIsCompletedBeforeItIsWritten(_ kind: TestStore.Kind) throws {
+    @Test(arguments: kinds) func `nothing is completed before it is written`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         let process = try store.start("filter --wait 0 --key-field 1 --at-end wait")
         // Nobody reads the output yet, and a pipe has room for 64 kB.

@@ -17,7 +17,7 @@ struct StoreCrowdTests {
             input: .file("/dev/null", O_RDONLY), output: .file("/dev/null", O_WRONLY))
     }
 
-    @Test func twoHundredSubmitsAtOnceAreRecorded() throws {
+    @Test func `two hundred submits at once are recorded`() throws {
         #expect(try store.run("submit --wait 1h key-0 value").ending == 0)
         // On a busy machine starting so many takes longer than the usual patience.
         let processes = try (1...200).map { try start($0, "--patience 60s") }
@@ -28,7 +28,7 @@ struct StoreCrowdTests {
         #expect(try store.status() == ["pending": 201])
     }
 
-    @Test func aWriterThatIsKilledWhileItWaitsHoldsUpNoOther() throws {
+    @Test func `a writer that is killed while it waits holds up no other`() throws {
         #expect(try store.run("submit --wait 1h key-0 value").ending == 0)
         let processes = try (1...60).map { try start($0, "--patience 60s") }
         for process in processes[..<40] where Bool.random() { process.signal(SIGKILL) }
@@ -39,7 +39,7 @@ struct StoreCrowdTests {
         #expect(try store.status()["pending"] ?? 0 >= 21)
     }
 
-    @Test func patienceSaysHowLongToWait() throws {
+    @Test func `patience says how long to wait`() throws {
         #expect(try store.run("submit --wait 1h key-0 value").ending == 0)
         // Holds the lock of the next writer.
         let descriptor = open(store.path + "/store.db-write", O_RDWR)

@@ -14,7 +14,7 @@ struct StoreDeadTests {
         store = try TestStore()
     }
 
-    @Test func deadRunsAreListedRetriedAndDiscarded() throws {
+    @Test func `dead runs are listed retried and discarded`() throws {
         _ = try store.run(
             "run --wait 0 --key-field 1 --max-attempts 1 --jobs 1 --at-end flush", ["--", "false"],
             input: "a 1\nb 2\nc 3\n")
@@ -39,7 +39,7 @@ struct StoreDeadTests {
     }
 
     /// An attempt whose worker was killed counts, and only the next worker can report it.
-    @Test func aRunWhoseLastWorkerWasKilledIsReportedDead() throws {
+    @Test func `a run whose last worker was killed is reported dead`() throws {
         let first = try store.start(
             "run --wait 0 --key-field 1 --lease 1s", ["--", "sh", "-c", "echo begun; sleep 60"])
         first.send("a\n")
@@ -56,7 +56,7 @@ struct StoreDeadTests {
         #expect(try store.run("dead list").lines.last?.hasSuffix("the worker's lease expired") == true)
     }
 
-    @Test func allDeadRunsAreRetriedOrDiscardedTogether() throws {
+    @Test func `all dead runs are retried or discarded together`() throws {
         func fail() throws {
             _ = try store.run(
                 "run --wait 0 --key-field 1 --max-attempts 1 --at-end flush", ["--", "false"], input: "a\nb\nc\n")
@@ -75,7 +75,7 @@ struct StoreDeadTests {
         #expect(none.errors == "lull: default has no dead runs\n")
     }
 
-    @Test func theEndOfTheLastErrorLineIsShown() {
+    @Test func `the end of the last error line is shown`() {
         #expect(Terminal.lastLine(of: "make failed with status 2: one\ntwo") == "two")
         #expect(Terminal.lastLine(of: "make failed with status 2") == "make failed with status 2")
         #expect(Terminal.lastLine(of: "a\u{1B}[2Jb") == "a?[2Jb")
@@ -85,7 +85,7 @@ struct StoreDeadTests {
         #expect(Terminal.lastLine(of: "") == "")
     }
 
-    @Test func withCollectADeadRunIsRetriedDespiteNewerValues() throws {
+    @Test func `with collect a dead run is retried despite newer values`() throws {
         _ = try store.run(
             "run --wait 0 --combine collect --key-field 1 --max-attempts 1 --at-end flush", ["--", "false"],
             input: "a 1\nb 1\n")
@@ -99,7 +99,7 @@ struct StoreDeadTests {
         #expect(try store.status() == ["pending": 1, "dead": 1])
     }
 
-    @Test func aDeadRunIsNotRetriedWhileItsKeyHasAnotherRun() throws {
+    @Test func `a dead run is not retried while its key has another run`() throws {
         _ = try store.run("run --wait 0 --combine collect --max-attempts 1", ["--", "false"], input: "1\n")
         _ = try store.run("run --wait 0 --combine collect --at-end wait", ["--", "false"], input: "2\n")
         #expect(try store.status() == ["retrying": 1, "dead": 1])

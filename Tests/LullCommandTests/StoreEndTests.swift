@@ -14,7 +14,7 @@ struct StoreEndTests {
     }
 
     @Test(arguments: ["", " --at-end keep"])
-    func pendingValuesStayForAnyWorker(_ option: String) throws {
+    func `pending values stay for any worker`(_ option: String) throws {
         let outcome = try store.run("filter --wait 300ms --key-field 1\(option)", input: "lamp 1\nfan 1\nlamp 2\n")
         #expect(outcome.ending == 0)
         #expect(outcome.output == "")
@@ -27,7 +27,7 @@ struct StoreEndTests {
     }
 
     @Test(arguments: [SIGTERM, SIGINT])
-    func aSignalLeavesEverythingInTheStore(_ number: Int32) throws {
+    func `a signal leaves everything in the store`(_ number: Int32) throws {
         _ = try store.run("submit --wait 1h theirs 1")
         for command in ["filter", "run"] {
             let process = try store.start(
@@ -45,7 +45,7 @@ struct StoreEndTests {
         #expect(try store.status() == ["pending": 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func aSecondSignalEndsTheProgramEvenIfItsMessagesAreNotRead() throws {
+    @Test(.timeLimit(.minutes(1))) func `a second signal ends the program even if its messages are not read`() throws {
         var ends: [Int32] = [-1, -1]
         #expect(pipe(&ends) == 0)
         defer { for end in ends { close(end) } }
@@ -65,7 +65,7 @@ struct StoreEndTests {
         #expect(try process.end().ending == -SIGTERM)
     }
 
-    @Test func aFlushAffectsOnlyValuesSubmittedByThisProcessAlone() throws {
+    @Test func `a flush affects only values submitted by this process alone`() throws {
         _ = try store.run("submit --wait 1h theirs 1")
         _ = try store.run("submit both 1")
         let outcome = try store.run("filter --key-field 1 --at-end flush", input: "ours 1\nboth 2\nalso 1\n")
@@ -76,7 +76,7 @@ struct StoreEndTests {
         #expect(try store.run("list").lines.dropFirst().map { $0.prefix { $0 != " " } } == ["both", "theirs"])
     }
 
-    @Test func aDropAffectsOnlyValuesSubmittedByThisProcessAlone() throws {
+    @Test func `a drop affects only values submitted by this process alone`() throws {
         _ = try store.run("submit --wait 1h theirs 1")
         _ = try store.run("submit both 1")
         _ = try store.run("submit again 1")
@@ -90,7 +90,7 @@ struct StoreEndTests {
     }
 
     /// A user whose policy waits an hour must not wait for another process's value.
-    @Test func waitAwaitsOnlyValuesOfThisProcess() throws {
+    @Test func `wait awaits only values of this process`() throws {
         _ = try store.run("submit --wait 100ms --after 1h theirs 1")
         let outcome = try store.run("filter --key-field 1 --at-end wait", input: "ours 1\n")
         #expect(outcome.ending == 0)
@@ -98,7 +98,7 @@ struct StoreEndTests {
         #expect(try store.status() == ["pending": 1])
     }
 
-    @Test func nothingMoreIsClaimedAndRunningCommandsAreAwaited() throws {
+    @Test func `nothing more is claimed and running commands are awaited`() throws {
         // Half of the lease would be half a second.
         let process = try store.start(
             "run --wait 0 --lease 1s --jobs 1 --key-field 1", ["--", "sh", "-c", "cat; sleep 2; echo done"])
@@ -112,7 +112,7 @@ struct StoreEndTests {
         #expect(try store.status() == ["ready": 2])
     }
 
-    @Test func valuesDueBeforeAFlushAreExecutedToo() throws {
+    @Test func `values due before a flush are executed too`() throws {
         let outcome = try store.run(
             "run --wait 0 --jobs 1 --key-field 1 --at-end flush", ["--", "cat"], input: "a\nb\nc\n")
         #expect(outcome.ending == 0)
@@ -120,7 +120,7 @@ struct StoreEndTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func aFlushAwaitsItsValuesEvenInAnotherProcess() throws {
+    @Test func `a flush awaits its values even in another process`() throws {
         let (ours, theirs) = (try Gate(), try Gate())
         let first = try store.start(
             "run --wait 1h --jobs 1 --key-field 1 --at-end flush", ["--", "sh", "-c", "cat; \(ours.wait)"])
@@ -141,7 +141,7 @@ struct StoreEndTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func failFastStartsNothingMoreAndLeavesTheRestInTheStore() throws {
+    @Test func `--fail-fast starts nothing more and leaves the rest in the store`() throws {
         let outcome = try store.run(
             "run --wait 0 --jobs 1 --key-field 1 --fail-fast --at-end flush", ["--", "false"], input: "a\nb\nc\n")
         #expect(outcome.ending == 1)
@@ -150,7 +150,7 @@ struct StoreEndTests {
 
     /// The end of another worker's run makes nothing claimable, and so wakes no worker.
     @Test(arguments: ["wait", "flush"])
-    func theSessionEndsWhenAnotherWorkerHasDoneItsWork(_ rule: String) throws {
+    func `the session ends when another worker has done its work`(_ rule: String) throws {
         let gate = try Gate()
         // A record that was due before the end of the input would not be flushed, and not be awaited.
         _ = try store.run("submit --wait \(rule == "flush" ? "1h" : "10ms") x 1")

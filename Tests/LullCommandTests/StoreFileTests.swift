@@ -39,7 +39,7 @@ struct StoreFileTests {
 
     // MARK: - Reading
 
-    @Test func readPermissionSufficesForReading() throws {
+    @Test func `read permission suffices for reading`() throws {
         try submit("a")
         let setpriv = "/usr/bin/setpriv"
         guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv) else { return }
@@ -56,7 +56,7 @@ struct StoreFileTests {
         }
     }
 
-    @Test func anUnreadableFileIsNamed() throws {
+    @Test func `an unreadable file is named`() throws {
         try submit("a")
         let setpriv = "/usr/bin/setpriv"
         guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: setpriv) else { return }
@@ -69,7 +69,7 @@ struct StoreFileTests {
         #expect(outcome.errors == "lull: \(folder.file)-shm cannot be read: Permission denied\n")
     }
 
-    @Test func readingCreatesNoFile() throws {
+    @Test func `reading creates no file`() throws {
         for arguments in [["status"], ["dead", "list"], ["compact"], ["flush"]] {
             let outcome = try lull(arguments + folder.store, input: [])
             #expect(outcome.ending == 74)
@@ -80,7 +80,7 @@ struct StoreFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
-    @Test func anUnknownNamespaceIsAnErrorThatListsTheKnownOnes() throws {
+    @Test func `an unknown namespace is an error that lists the known ones`() throws {
         try submit("a")
         for arguments in [["status"], ["dead", "list"]] {
             let outcome = try lull(arguments + folder.store + ["--namespace", "defualt"], input: [])
@@ -91,7 +91,7 @@ struct StoreFileTests {
     }
 
     @Test(arguments: ["sqlite::memory:", "sqlite:file:store.db?mode=memory", "sqlite:file:store.db"])
-    func namesWithAnotherMeaningToSQLiteAreRefused(_ url: String) throws {
+    func `names with another meaning to SQLite are refused`(_ url: String) throws {
         for arguments in [
             ["submit", "--wait", "1s", "key", "value"], ["status"], ["filter", "--wait", "1s"], ["compact"],
         ] {
@@ -106,7 +106,7 @@ struct StoreFileTests {
     // MARK: - A file that is deleted
 
     @Test(arguments: [true, false])
-    func aWorkerReportsTheDeletionOfItsFileAndEnds(_ isBusy: Bool) throws {
+    func `a worker reports the deletion of its file and ends`(_ isBusy: Bool) throws {
         try submit("a", wait: isBusy ? "0" : "1h")
         let process = try ToolProcess(
             ["work"] + folder.store + ["--jobs", "1", "--", "sh", "-c", "echo started; exec sleep 60"])
@@ -128,7 +128,7 @@ struct StoreFileTests {
         #expect(ContinuousClock.now - start < .seconds(20))
     }
 
-    @Test func recordsReadAfterTheFileWasReplacedAreNotAcknowledged() throws {
+    @Test func `records read after the file was replaced are not acknowledged`() throws {
         let process = try ToolProcess(["run", "--wait", "1h"] + folder.store + ["--", "cat"])
         process.send("one\n")
         try eventually("the record is in the store") { (try? run("status").output.contains("default")) == true }
@@ -144,7 +144,7 @@ struct StoreFileTests {
 
     // MARK: - Compacting
 
-    @Test func compactingReportsTheReclaimedSpace() throws {
+    @Test func `compacting reports the reclaimed space`() throws {
         let lines = (0..<2000).map { "key\($0) \(String(repeating: "v", count: 1000))" }.joined(separator: "\n")
         // The store is empty now.
         let filled = try run("filter", "--wait", "1h", "--key-field", "1", "--at-end", "drop", input: lines)
@@ -158,7 +158,7 @@ struct StoreFileTests {
         #expect(try run("compact", "x").ending == 64)
     }
 
-    @Test func killingACompactionDoesNoHarm() throws {
+    @Test func `killing a compaction does no harm`() throws {
         try submit("first", wait: "10ms")
         let worker = try ToolProcess(["work"] + folder.store + ["--jobs", "2", "--", "sh", "-c", "echo $LULL_KEY"])
         #expect(try worker.line() == "first")

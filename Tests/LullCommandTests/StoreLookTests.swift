@@ -12,7 +12,7 @@ struct StoreLookTests {
         store = try TestStore()
     }
 
-    @Test func watchingContinuesUntilASignal() throws {
+    @Test func `watching continues until a signal`() throws {
         _ = try store.run("submit --wait 1h k v")
         let watch = try store.start("status --watch")
         #expect(try watch.line().hasPrefix("namespace  pending"))
@@ -24,7 +24,7 @@ struct StoreLookTests {
         #expect(try watch.finish().ending == -SIGINT)
     }
 
-    @Test func namespacesAreSeparate() throws {
+    @Test func `namespaces are separate`() throws {
         _ = try store.run("submit --namespace a --wait 1h k 1")
         _ = try store.run("submit --namespace b --throttle 1h --edges trailing k 1")
         let table = try store.run("status").lines
@@ -36,7 +36,7 @@ struct StoreLookTests {
                 #"{"namespace":"b","interval":3600,"pending":1,"#))
     }
 
-    @Test func aNamespaceThatExceedsALimitFailsTheCommand() throws {
+    @Test func `a namespace that exceeds a limit fails the command`() throws {
         _ = try store.run("submit --namespace a --wait 1h k 1")
         _ = try store.run("submit --namespace b --wait 0 k 1")
         let quiet = try store.run("status --fail-if oldest>1h,dead>0,pending>1")
@@ -58,7 +58,7 @@ struct StoreLookTests {
         ("dead>1s", "dead is compared with a whole number, not with \"1s\""),
         ("oldest>60", "\"60\" has no unit"),
     ])
-    func aLimitThatIsNoneIsRefused(_ limit: String, _ message: String) throws {
+    func `a limit that is none is refused`(_ limit: String, _ message: String) throws {
         let outcome = try store.run("status --fail-if", [limit])
         #expect(outcome.ending == 64)
         #expect(outcome.errors.contains("--fail-if: " + message), "\(outcome.errors)")
@@ -66,7 +66,7 @@ struct StoreLookTests {
 
     // MARK: - list
 
-    @Test func keysAreListedWithTheirStates() throws {
+    @Test func `keys are listed with their states`() throws {
         let gate = try Gate()
         _ = try store.run("submit --wait 1h waiting 1")
         _ = try store.run("submit waiting 2")
@@ -95,14 +95,14 @@ struct StoreLookTests {
         _ = try worker.finish()
     }
 
-    @Test func manyKeysAreListed() throws {
+    @Test func `many keys are listed`() throws {
         let keys = (0..<2500).map { "k\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
         let listed = try store.run("list").lines.dropFirst().map { String($0.prefix { $0 != " " }) }
         #expect(listed == keys.sorted())
     }
 
-    @Test func aListCanBeLimited() throws {
+    @Test func `a list can be limited`() throws {
         let keys = (0..<1500).map { "k\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
         for limit in [1, 1000, 1200, 2000] {
@@ -113,14 +113,14 @@ struct StoreLookTests {
         #expect(try store.run("list --limit 0").ending == 64)
     }
 
-    @Test func someKeysAreListed() throws {
+    @Test func `some keys are listed`() throws {
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 1h \(key) v") }
         let listed = try store.run("list c d a")
         #expect(listed.lines.dropFirst().map { $0.prefix(1) } == ["c", "a"])
         #expect(listed.ending == 1 && listed.errors == "lull: the key d has no work\n")
     }
 
-    @Test func whatHasEndedIsListed() throws {
+    @Test func `what has ended is listed`() throws {
         _ = try store.run("submit --wait 1h replaced 1")
         let receipt = try store.run("submit --json --after 0 replaced 2").output
         let worker = try store.start("work", ["--", "sh", "-c", "test \"$(cat)\" = 3"])
@@ -145,7 +145,7 @@ struct StoreLookTests {
         #expect(none.ending == 1 && none.errors == "lull: the key nowhere has no end that the store still has\n")
     }
 
-    @Test func theFirstKeysAreWatchedUntilASignal() throws {
+    @Test func `the first keys are watched until a signal`() throws {
         let keys = (10..<40).map { "k\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
         let watch = try store.start("list --watch --limit 3")
@@ -160,7 +160,7 @@ struct StoreLookTests {
     }
 
     @Test(arguments: [40, 80])
-    func aListOfManyKeysIsOneTableOnATerminal(_ width: Int) throws {
+    func `a list of many keys is one table on a terminal`(_ width: Int) throws {
         let keys = (0..<1500).map { $0 < 1000 ? "k\($0 + 1000)" : "long-key-that-comes-late-\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
         let lines = try lull(["list"] + store.option, input: [], environment: ["COLUMNS": "\(width)"]).lines
@@ -173,7 +173,7 @@ struct StoreLookTests {
         }
     }
 
-    @Test func noTableIsCutInAPipe() throws {
+    @Test func `no table is cut in a pipe`() throws {
         let namespace = String(repeating: "n", count: 38)
         _ = try store.run("submit --wait 1h --namespace \(namespace) k v")
         #expect(try store.run("status").output.contains("\(namespace)  "))
@@ -187,7 +187,7 @@ struct StoreLookTests {
         #expect(dead.last?.contains(key) == true && dead.last?.contains(error) == true, "\(dead)")
     }
 
-    @Test func keysAreShownWithoutControlCharacters() throws {
+    @Test func `keys are shown without control characters`() throws {
         let long = String(repeating: "é", count: 500)
         _ = try store.run("submit --wait 1h", ["\u{1B}[31mred\nline\u{9B}2J", ""])
         _ = try store.run("submit", [long, ""])
@@ -199,7 +199,7 @@ struct StoreLookTests {
 
     // MARK: - flush and cancel
 
-    @Test func keysAreFlushedOneByOneOrAll() throws {
+    @Test func `keys are flushed one by one or all`() throws {
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 1h \(key) \(key)") }
         let one = try store.run("flush b")
         #expect(one.output == "flushed 1 key\n")
@@ -220,7 +220,7 @@ struct StoreLookTests {
         #expect(none.output == "flushed 0 keys\n")
     }
 
-    @Test func keysAreCancelledOneByOneOrAll() throws {
+    @Test func `keys are cancelled one by one or all`() throws {
         for key in ["a", "b", "c", "a", "-k"] { _ = try store.run("submit --wait 1h", ["--", key, "1"]) }
         #expect(try store.run("cancel a").output == "cancelled 2 submits\n")
         #expect(try store.run("cancel", ["--", "-k"]).output == "cancelled 1 submit\n")
@@ -230,7 +230,7 @@ struct StoreLookTests {
     }
 
     @Test(arguments: ["status", "list", "flush", "cancel", "dead list", "dead retry 1", "submit k v"])
-    func anUnknownNamespaceIsAnErrorForEachCommand(_ command: String) throws {
+    func `an unknown namespace is an error for each command`(_ command: String) throws {
         _ = try store.run("submit --namespace hooks --wait 1h k 1")
         _ = try store.run("submit --namespace mail --wait 1h k 1")
         let outcome = try store.run(command + " --namespace nope")

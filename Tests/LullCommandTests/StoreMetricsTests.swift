@@ -23,7 +23,7 @@ struct StoreMetricsTests {
         return try metrics().samples.first { $0.name == name && $0.labels == labels }?.value
     }
 
-    @Test func everyStateIsCounted() throws {
+    @Test func `every state is counted`() throws {
         _ = try store.run(
             "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush", ["--", "false"], input: "a\nb\n")
         _ = try store.run("run --key-field 1 --at-end flush", ["--", "false"], input: "c\n")
@@ -38,14 +38,14 @@ struct StoreMetricsTests {
         #expect(try metrics().families.map(\.type) == ["gauge", "gauge", "gauge", "unknown", "unknown", "unknown"])
     }
 
-    @Test func namesOfNamespacesAreEscaped() throws {
+    @Test func `names of namespaces are escaped`() throws {
         let names = ["a\"b", "c\\d", "e\nf", "g{h=\"i\"} 1", "é"]
         for name in names { _ = try store.run("submit --wait 1h --namespace", [name, "k", "v"]) }
         let found = Set(try metrics().samples.compactMap { $0.labels["namespace"] })
         #expect(found == Set(names))
     }
 
-    @Test func attemptsOfAllProcessesAreCounted() throws {
+    @Test func `attempts of all processes are counted`() throws {
         _ = try store.run("submit --wait 0 k 1")
         #expect(try value("lull_attempts_total") == 0)
         for _ in 0..<3 {
@@ -57,7 +57,7 @@ struct StoreMetricsTests {
         #expect(try store.object("status --json")["attempts"] as? Int == 3)
     }
 
-    @Test func aLeaseIsLostWhenAnotherProcessTakesTheRunOver() throws {
+    @Test func `a lease is lost when another process takes the run over`() throws {
         let gate = try Gate()
         let first = try store.start("run --wait 0 --lease 1s", ["--", "sh", "-c", "echo begun; \(gate.wait)"])
         first.send("a\n")

@@ -15,7 +15,7 @@ struct StorePolicyTests {
         try store.object("status --json")["wait"] as? Double
     }
 
-    @Test func aDifferentPolicyIsRefusedWithBothShownAsOptions() throws {
+    @Test func `a different policy is refused with both shown as options`() throws {
         #expect(try store.run("submit --wait 5s --max-wait 1m k v").ending == 0)
         let outcome = try store.run("submit --wait 1s k v")
         #expect(outcome.ending == 64)
@@ -33,7 +33,7 @@ struct StorePolicyTests {
         "filter --wait 1s", "run --wait 1s -- true", "work --wait 1s -- true", "submit --wait 1s k v",
         "submit --wait 5s --max-count 3 k v", "submit --wait 5s --delay-rule extend k v", "submit --max-wait 9s k v",
     ])
-    func laterUsersWithAnotherPolicyAreRefused(_ command: String) throws {
+    func `later users with another policy are refused`(_ command: String) throws {
         _ = try store.run("submit --wait 5s k v")
         let outcome = try store.run(command)
         #expect(outcome.ending == 64)
@@ -46,7 +46,7 @@ struct StorePolicyTests {
         "--wait 5s --max-wait 60s --max-count 9 --delay-rule extend --combine collect --max-batch 4 --edges trailing",
         "--change-policy --max-batch 4",
     ])
-    func missingPartsComeFromTheStore(_ options: String) throws {
+    func `missing parts come from the store`(_ options: String) throws {
         let all =
             "--wait 5s --max-wait 1m --max-count 9 --spacing 1m --delay-rule extend --combine collect --max-batch 4"
         _ = try store.run("submit \(all) k v")
@@ -54,7 +54,7 @@ struct StorePolicyTests {
         #expect(try store.run("submit \(all) k v").ending == 0)
     }
 
-    @Test func changePolicyChangesThePolicyForAllUsers() throws {
+    @Test func `--change-policy changes the policy for all users`() throws {
         _ = try store.run("submit --wait 5s k v")
         #expect(try store.run("submit --wait 1h --max-count 9 --change-policy k v").ending == 0)
         #expect(try wait() == 3600)
@@ -71,7 +71,7 @@ struct StorePolicyTests {
     }
 
     @Test(arguments: ["--throttle 1h", "--edges leading", "--combine first"])
-    func kindEdgesAndCombinationCannotChange(_ options: String) throws {
+    func `kind edges and combination cannot change`(_ options: String) throws {
         _ = try store.run("submit --wait 1h k v")
         for change in ["", " --change-policy"] {
             let outcome = try store.run("submit \(options)\(change) k v")
@@ -85,14 +85,14 @@ struct StorePolicyTests {
         }
     }
 
-    @Test func theResultingPolicyMustBeValid() throws {
+    @Test func `the resulting policy must be valid`() throws {
         _ = try store.run("submit --wait 5s --max-wait 1m k v")
         let outcome = try store.run("submit --wait 2m --change-policy k v")
         #expect(outcome.ending == 64)
         #expect(outcome.errors.contains("but must be at least the --wait"), "\(outcome.errors)")
     }
 
-    @Test func noFileIsCreatedForAWrongPolicy() throws {
+    @Test func `no file is created for a wrong policy`() throws {
         for options in ["--wait 1s --max-batch 2", "--max-wait 1s", "--wait 2s --max-wait 1s", ""] {
             #expect(try store.run("submit \(options) k v").ending != 0)
             #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == [])

@@ -17,8 +17,8 @@ struct StoreRestartTests {
         ["--", "sh", "-c", "echo $(cat); [ $LULL_COUNT = \(last) ] && exit; sleep 600 & wait"]
     }
 
-    @Test("another process's value interrupts the command of lull work, long before a heartbeat would tell")
-    func otherProcess() throws {
+    @Test
+    func `another process's value interrupts the command of lull work, long before a heartbeat would tell`() throws {
         _ = try store.run("submit \(policy) chat 1")
         let worker = try store.start("work --lease 10m", command(endingAt: 3))
         #expect(try worker.line() == "1")
@@ -34,8 +34,8 @@ struct StoreRestartTests {
         #expect(outcome.errors == "")
     }
 
-    @Test("a command that was interrupted has not failed")
-    func noFailure() throws {
+    @Test
+    func `a command that was interrupted has not failed`() throws {
         let process = try store.start("run --at-end wait --fail-fast \(policy)", command(endingAt: 2))
         process.send("1\n")
         #expect(try process.line() == "1")
@@ -46,8 +46,8 @@ struct StoreRestartTests {
         #expect(outcome.errors == "")
     }
 
-    @Test("one that is interrupted and ends with 0 is done, and the newer value starts alone")
-    func done() throws {
+    @Test
+    func `one that is interrupted and ends with 0 is done, and the newer value starts alone`() throws {
         let command = "trap 'exit 0' TERM; records=$(cat); echo $records; [ $records = 2 ] && exit; sleep 600 & wait"
         let process = try store.start("run --at-end wait \(policy)", ["--", "sh", "-c", command])
         process.send("1\n")
@@ -58,8 +58,8 @@ struct StoreRestartTests {
         #expect(try store.object("status --json")["restarted"] as? Int == 0)
     }
 
-    @Test("the rule is the namespace's: later uses may leave it out, and cannot change it")
-    func rule() throws {
+    @Test
+    func `the rule is the namespace's: later uses may leave it out, and cannot change it`() throws {
         _ = try store.run("submit \(policy) --interrupt submit k v")
         for same in ["--while-running restart", "--while-running restart --interrupt submit", ""] {
             #expect(try store.run("submit \(same) k v").ending == 0)

@@ -7,7 +7,9 @@ import Testing
 /// The commands do with a server what they do with a file.
 @Suite("A store on a server", .ownThreads)
 struct StoreServerTests {
-    @Test(arguments: TestStore.Kind.servers) func aSubmitIsListedFlushedAndExecuted(_ kind: TestStore.Kind) throws {
+    @Test(arguments: TestStore.Kind.servers) func `a submit is listed flushed and executed`(_ kind: TestStore.Kind)
+        throws
+    {
         let store = try TestStore(kind)
         #expect(try store.run("submit --wait 1h lamp 1").ending == 0)
         #expect(try store.run("submit lamp 2").ending == 0)
@@ -20,7 +22,9 @@ struct StoreServerTests {
         #expect(try store.status() == [:])
     }
 
-    @Test(arguments: TestStore.Kind.servers) func aFilterKeepsTheLastRecordOfEachKey(_ kind: TestStore.Kind) throws {
+    @Test(arguments: TestStore.Kind.servers) func `a filter keeps the last record of each key`(_ kind: TestStore.Kind)
+        throws
+    {
         let store = try TestStore(kind)
         let outcome = try store.run(
             "filter --wait 50ms --key-field 1 --at-end wait", input: "lamp 1\nfan 1\nlamp 2\n")
@@ -30,7 +34,7 @@ struct StoreServerTests {
     }
 
     @Test(arguments: ["keep", "drop", "flush"], TestStore.Kind.servers)
-    func theEndOfTheInput(_ end: String, _ kind: TestStore.Kind) throws {
+    func `the end of the input`(_ end: String, _ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         let outcome = try store.run("filter --wait 1h --at-end \(end)", input: "a\nb\n")
         #expect(outcome.ending == 0)
@@ -38,8 +42,9 @@ struct StoreServerTests {
         #expect(try store.status() == (end == "keep" ? ["pending": 1] : [:]))
     }
 
-    @Test(arguments: TestStore.Kind.servers) func aCommandThatAlwaysFailsBecomesADeadRun(_ kind: TestStore.Kind) throws
-    {
+    @Test(arguments: TestStore.Kind.servers) func `a command that always fails becomes a dead run`(
+        _ kind: TestStore.Kind
+    ) throws {
         let store = try TestStore(kind)
         _ = try store.run("submit --wait 0s lamp 7")
         let worker = try store.start("work --max-attempts 1", ["--", "false"])
@@ -56,8 +61,9 @@ struct StoreServerTests {
         #expect(try store.run("dead discard \(run)").ending == 1)
     }
 
-    @Test(arguments: TestStore.Kind.servers) func aWorkerIsWokenBySubmitsOfOtherProcesses(_ kind: TestStore.Kind) throws
-    {
+    @Test(arguments: TestStore.Kind.servers) func `a worker is woken by submits of other processes`(
+        _ kind: TestStore.Kind
+    ) throws {
         let store = try TestStore(kind)
         _ = try store.run("submit --wait 1h other x")
         let worker = try store.start("work", ["--", "sh", "-c", "echo $LULL_KEY"])
@@ -70,7 +76,7 @@ struct StoreServerTests {
     }
 
     @Test(arguments: [.file] + TestStore.Kind.servers)
-    func aNamespaceIsForgottenOnceItHasNoWork(_ kind: TestStore.Kind) throws {
+    func `a namespace is forgotten once it has no work`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         _ = try store.run("submit --wait 1h --namespace mails lamp 1")
         let kept = try store.run("forget --namespace mails")
@@ -88,7 +94,7 @@ struct StoreServerTests {
     }
 
     @Test(arguments: [.file] + TestStore.Kind.servers)
-    func workersAreListedWithTheirMachineAndProcessAndRuns(_ kind: TestStore.Kind) throws {
+    func `workers are listed with their machine and process and runs`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         #expect(try store.run("workers").ending == (kind == .file ? 74 : 64))
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
@@ -110,7 +116,7 @@ struct StoreServerTests {
         #expect(try store.object("workers --json")["running"] as? Int == 0)
     }
 
-    @Test(.onServer) func theStatusTellsOfDeadRowsAndOpenTransactions() throws {
+    @Test(.onServer) func `the status tells of dead rows and open transactions`() throws {
         let store = try TestStore(.server)
         _ = try store.run("submit --wait 1h lamp 1")
         let status = try store.object("status --json")
@@ -125,7 +131,7 @@ struct StoreServerTests {
         #expect(metrics.contains("\nlull_oldest_transaction_seconds "))
     }
 
-    @Test(arguments: TestStore.Kind.servers) func theKeysOfALongListComeOnce(_ kind: TestStore.Kind) throws {
+    @Test(arguments: TestStore.Kind.servers) func `the keys of a long list come once`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         let keys = (0..<1500).map { "key-\($0)" }
         let input = keys.map { "\($0) x\n" }.joined()
@@ -137,7 +143,9 @@ struct StoreServerTests {
         #expect(try store.run("cancel").output == "cancelled 1500 submits\n")
     }
 
-    @Test(arguments: TestStore.Kind.servers) func anotherPolicyIsRefusedOrChangedForAll(_ kind: TestStore.Kind) throws {
+    @Test(arguments: TestStore.Kind.servers) func `another policy is refused or changed for all`(_ kind: TestStore.Kind)
+        throws
+    {
         let store = try TestStore(kind)
         _ = try store.run("submit --wait 5s k v")
         let outcome = try store.run("submit --wait 1s k v")
@@ -150,7 +158,7 @@ struct StoreServerTests {
             unknown.errors == "lull: there is no namespace other; the store has default (see lull list --help)\n")
     }
 
-    @Test(.onRedis) func theStatusTellsOfDurabilityAndMemory() throws {
+    @Test(.onRedis) func `the status tells of durability and memory`() throws {
         let store = try TestStore(.redis)
         _ = try store.run("submit --wait 1h lamp 1")
         let status = try store.object("status --json")
@@ -167,7 +175,7 @@ struct StoreServerTests {
         #expect(metrics.contains("\nlull_memory_limit_bytes 0\n"))
     }
 
-    @Test(.onRedis) func whatRedisCannotDoIsSaid() throws {
+    @Test(.onRedis) func `what Redis cannot do is said`() throws {
         let server = try TestRedis.shared.get()
         let store = try TestStore(.redis)
         #expect(try store.run("compact").errors.contains("lull compact is for files"))
@@ -182,7 +190,7 @@ struct StoreServerTests {
         #expect(port.errors.contains("the port in the URL must be a number"), "\(port.errors)")
     }
 
-    @Test(.onServer) func whatADatabaseCannotDoIsSaid() throws {
+    @Test(.onServer) func `what a database cannot do is said`() throws {
         let store = try TestStore(.server)
         let compact = try store.run("compact")
         #expect(compact.ending == 64)
@@ -195,7 +203,9 @@ struct StoreServerTests {
         #expect(nowhere.errors.hasPrefix("lull: the server cannot be reached: "), "\(nowhere.errors)")
     }
 
-    @Test(.onServer, .longForm) func aWorkerOutlivesARestartOfTheServerAndEndsAtASignalWithoutOne() throws {
+    @Test(.onServer, .longForm) func `a worker outlives a restart of the server and ends at a signal without one`()
+        throws
+    {
         let server = try TestServer()
         let url = server.url()
         #expect(try lull("schema", "--store", url, "--apply").output == "applied\n")
@@ -214,7 +224,7 @@ struct StoreServerTests {
     }
 
     @Test(.longForm, arguments: TestStore.Kind.servers)
-    func killsOfProducersAndWorkersLoseNothingThatWasRecorded(_ kind: TestStore.Kind) throws {
+    func `kills of producers and workers lose nothing that was recorded`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         let log = try TemporaryFile()
         _ = try store.run("submit --wait 20ms first x")

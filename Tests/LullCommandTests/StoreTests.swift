@@ -12,7 +12,7 @@ struct StoreTests {
         store = try TestStore()
     }
 
-    @Test func theLastRecordOfEachKeyIsWrittenAndTheStoreIsEmpty() throws {
+    @Test func `the last record of each key is written and the store is empty`() throws {
         let outcome = try store.run("filter --wait 1h --key-field 1 --at-end flush", input: "lamp 1\nlamp 2\nfan 1\n")
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
@@ -20,21 +20,21 @@ struct StoreTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func theDelayOfARecordIsThatOfItsSubmit() throws {
+    @Test func `the delay of a record is that of its submit`() throws {
         let outcome = try store.run(
             "filter --wait 1h --key-field 1 --delay-field 2 --at-end wait", input: "lamp 300ms\nfan 0\n")
         #expect(outcome.ending == 0)
         #expect(outcome.lines == ["fan 0", "lamp 300ms"])
     }
 
-    @Test func collectedRecordsComeTogether() throws {
+    @Test func `collected records come together`() throws {
         let outcome = try store.run(
             "filter --wait 1h --combine collect --format jsonl --at-end flush", input: "a\n\nb\n")
         #expect(outcome.lines.count == 1)
         #expect(outcome.output.contains(#""value":["a","","b"],"count":3,"edge":"flush""#), "\(outcome.output)")
     }
 
-    @Test func aBatchIsSplitWithoutWaitingForTheLeaseToExpire() throws {
+    @Test func `a batch is split without waiting for the lease to expire`() throws {
         let filtered = try store.run(
             "filter --wait 1h --combine collect --max-batch 2 --lease 1h --format jsonl --at-end flush",
             input: "a\nb\nc\nd\ne\n")
@@ -54,13 +54,13 @@ struct StoreTests {
     }
 
     /// The namespace's rule for combining holds, whether or not the options repeat it.
-    @Test func collectedRecordsAreAnArrayIfOnlyTheStoreSaysCollect() throws {
+    @Test func `collected records are an array if only the store says collect`() throws {
         _ = try store.run("submit --wait 1h --combine collect k a")
         _ = try store.run("flush")
         #expect(try store.run("filter --format jsonl").output.contains(#""value":["a"],"count":1"#))
     }
 
-    @Test func theBatchLimitOfASubmitIsStoredAndMayChange() throws {
+    @Test func `the batch limit of a submit is stored and may change`() throws {
         for value in ["a", "b", "c"] {
             #expect(try store.run("submit --wait 1h --combine collect --max-batch 2 k \(value)").ending == 0)
         }
@@ -83,7 +83,7 @@ struct StoreTests {
         return lines
     }
 
-    @Test func theNextValueOfAKeyStartsWhenItsCommandHasEnded() throws {
+    @Test func `the next value of a key starts when its command has ended`() throws {
         let gate = try Gate()
         let process = try store.start("run --wait 0 --lease 1h", ["--", "sh", "-c", "cat; \(gate.wait)"])
         process.send("a\n")
@@ -95,14 +95,14 @@ struct StoreTests {
         #expect(try process.finish().ending == 0)
     }
 
-    @Test func aShortLeaseIsAccepted() throws {
+    @Test func `a short lease is accepted`() throws {
         let outcome = try store.run("run --wait 0 --lease 2s", ["--", "cat"], input: "a\n")
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
         #expect(outcome.output == "a\n")
     }
 
-    @Test func pendingValuesAreExecutedAfterAKillAndARestart() throws {
+    @Test func `pending values are executed after a kill and a restart`() throws {
         let process = try store.start("filter --wait 1h --key-field 1")
         process.send("lamp 1\nlamp 2\n")
         try eventually("the records are in the store") { (try? store.status()) == ["pending": 1] }
@@ -113,7 +113,7 @@ struct StoreTests {
         #expect(outcome.lines == ["lamp 2", "fan 1"])
     }
 
-    @Test func unreadOutputStaysInTheStore() throws {
+    @Test func `unread output stays in the store`() throws {
         let process = try store.start("filter --wait 1h")
         process.closeOutput()
         process.send("a\n")
@@ -125,7 +125,7 @@ struct StoreTests {
         #expect(left == [:] || left == ["pending": 1])
     }
 
-    @Test func aFailedCommandIsRetriedInTheNextProcess() throws {
+    @Test func `a failed command is retried in the next process`() throws {
         let first = try store.run("run --wait 0 --key-field 1", ["--", "false"], input: "lamp 1\n")
         #expect(first.ending == 1)
         #expect(first.errorLines.contains("lull: 1 run waits in the store for another attempt"), "\(first.errors)")
@@ -138,7 +138,7 @@ struct StoreTests {
         #expect(try store.status() == [:])
     }
 
-    @Test func aCommandThatAlwaysFailsBecomesADeadRun() throws {
+    @Test func `a command that always fails becomes a dead run`() throws {
         let outcome = try store.run("run --wait 0 --max-attempts 1", ["--", "false"], input: "a\n")
         #expect(outcome.ending == 1)
         #expect(outcome.errorLines.last == "lull: run 1: dead after attempt 1")
@@ -147,7 +147,7 @@ struct StoreTests {
 
     // MARK: - Large records
 
-    @Test func theLongestRecordCanBeStored() throws {
+    @Test func `the longest record can be stored`() throws {
         let record = String(repeating: "x", count: 3 << 20)
         let outcome = try store.run("filter --wait 1h --at-end flush", input: record + "\n")
         #expect(outcome.ending == 0)
@@ -155,7 +155,7 @@ struct StoreTests {
         #expect(outcome.output.utf8.count == record.utf8.count + 1)
     }
 
-    @Test func aRecordThatIsTooLongIsSkippedAndCountedAndSetsTheStatus() throws {
+    @Test func `a record that is too long is skipped and counted and sets the status`() throws {
         let long = String(repeating: "x", count: 16 << 20 + 1)
         let options = "filter --wait 1h --key-field 2 --at-end flush --stats"
         let outcome = try store.run(options, input: "a 1\n\(long)\nb\nc 3\n")

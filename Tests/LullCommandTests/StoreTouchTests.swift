@@ -9,8 +9,8 @@ struct StoreTouchTests {
         store = try TestStore()
     }
 
-    @Test("postpones what is pending under the given keys, and nothing else")
-    func postpones() throws {
+    @Test
+    func `postpones what is pending under the given keys, and nothing else`() throws {
         _ = try store.run("submit --wait 1h a 1")
         let touched = try store.run("touch a --after 5h")
         #expect(touched.ending == 0 && touched.output == "touched 1 key\n")
@@ -18,8 +18,8 @@ struct StoreTouchTests {
         #expect(listed.last?.contains("5h") == true || listed.last?.contains("4h") == true, "\(listed)")
     }
 
-    @Test("says which key had no burst under way, and touches the others")
-    func nothing() throws {
+    @Test
+    func `says which key had no burst under way, and touches the others`() throws {
         _ = try store.run("submit --wait 1h a 1")
         let touched = try store.run("touch b a --json")
         #expect(touched.ending == 1)
@@ -27,8 +27,8 @@ struct StoreTouchTests {
         #expect(touched.errors == "lull: the key b has nothing to touch\n")
     }
 
-    @Test("needs a key")
-    func needsKey() throws {
+    @Test
+    func `needs a key`() throws {
         let outcome = try store.run("touch")
         #expect(outcome.ending == 64)
         #expect(outcome.errors == "lull: KEY is missing (see lull touch --help)\n")

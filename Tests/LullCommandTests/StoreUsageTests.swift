@@ -37,7 +37,7 @@ struct StoreUsageTests {
         ("status k", 64, "unexpected argument k"),
         ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),
     ])
-    func wrongUsageIsExplained(arguments: String, status: Int32, message: String) throws {
+    func `wrong usage is explained`(arguments: String, status: Int32, message: String) throws {
         // An existing store without the namespace.
         _ = try store.run("submit --namespace other --wait 1s k v")
         let outcome = try store.run(arguments)
@@ -47,7 +47,7 @@ struct StoreUsageTests {
     }
 
     /// A key of the same length for every store, in the form of messages for one submit and for records that are skipped.
-    @Test func aKeyThatIsTooLongIsRefused() throws {
+    @Test func `a key that is too long is refused`() throws {
         let key = String(repeating: "k", count: 1025)
         let submit = try store.run("submit --wait 1h \(key) v")
         #expect(submit.ending == 65)
@@ -72,7 +72,7 @@ struct StoreUsageTests {
         "status --store postgres://app:more@secret@db/shop", "status --store postgres://app:secret/shop",
         "status --store postgres://app:more?secret@db/shop", "status --store postgres://app:more%secret@db/shop",
     ])
-    func noMessageShowsAPassword(_ arguments: String) throws {
+    func `no message shows a password`(_ arguments: String) throws {
         let outcome = try lull(arguments.split(separator: " ").map(String.init), input: [])
         #expect(outcome.ending != 0)
         #expect(outcome.errors.hasPrefix("lull: "))
@@ -83,7 +83,7 @@ struct StoreUsageTests {
     @Test(arguments: [
         "--namespace n", "--lease 3s", "--max-attempts 3", "--change-policy", "--at-end keep",
     ])
-    func optionsThatNeedAStoreAreRefusedWithoutOne(_ option: String) throws {
+    func `options that need a store are refused without one`(_ option: String) throws {
         for command in ["filter", "run"] {
             let options = "\(command) --wait 1s \(option)".split(separator: " ").map(String.init)
             let outcome = try lull(options + (command == "run" ? ["--", "true"] : []), input: [])
@@ -94,7 +94,7 @@ struct StoreUsageTests {
         #expect(try lull("simulate", "--wait", "1s", "--at-end", "keep", "-").ending == 64)
     }
 
-    @Test func aFileThatIsNoStoreIsNotChanged() throws {
+    @Test func `a file that is no store is not changed`() throws {
         let file = try TemporaryFile("not a database, but long enough to be looked at as one\n")
         for (store, message) in [
             ("sqlite:\(file.path)", "is not a database of SQLite"),

@@ -12,7 +12,7 @@ struct StoreWorkTests {
         store = try TestStore()
     }
 
-    @Test func aWorkerExecutesSubmittedValues() throws {
+    @Test func `a worker executes submitted values`() throws {
         #expect(try store.run("submit --wait 50ms lamp 1").output == "")
         let worker = try store.start("work", ["--", "sh", "-c", "echo $0 $LULL_COUNT $LULL_EDGE $(cat)", "{key}"])
         #expect(try worker.line() == "lamp 1 trailing 1")
@@ -27,7 +27,7 @@ struct StoreWorkTests {
     }
 
     /// Three descriptors for each command: this many do not run at once.
-    @Test func whatTheMachineCannotStartIsNeitherFailedNorLost() throws {
+    @Test func `what the machine cannot start is neither failed nor lost`() throws {
         let keys = (1...20).map { "\($0)\n" }.joined()
         _ = try store.run("filter --wait 1h --key-field 1", input: keys)
         _ = try store.run("flush")
@@ -41,7 +41,7 @@ struct StoreWorkTests {
         #expect(outcome.errors.contains("goes back to the store"), "\(outcome.errors)")
     }
 
-    @Test func aReceiptDescribesTheSubmit() throws {
+    @Test func `a receipt describes the submit`() throws {
         #expect(
             try store.run("submit --wait 2s --json --token t lamp 1").lines == [
                 #"{"key":"lamp","generation":1,"dueIn":2}"#
@@ -55,7 +55,7 @@ struct StoreWorkTests {
         #expect(try store.status() == ["pending": 1])
     }
 
-    @Test func aStoppedWorkerLetsItsCommandEnd() throws {
+    @Test func `a stopped worker lets its command end`() throws {
         let gate = try Gate()
         _ = try store.run("submit --wait 0 lamp 1")
         let worker = try store.start("work", ["--", "sh", "-c", "echo begun; \(gate.wait); echo ended"])
@@ -70,7 +70,7 @@ struct StoreWorkTests {
         #expect(try store.status() == ["ready": 1])
     }
 
-    @Test func aWorkerMayComeFirstAndGiveThePolicy() throws {
+    @Test func `a worker may come first and give the policy`() throws {
         let worker = try store.start("work --wait 50ms --combine collect", ["--", "cat"])
         try eventually("the namespace is there") { (try? store.run("submit lamp on").ending) == 0 }
         #expect(try worker.line() == "on")
@@ -79,7 +79,7 @@ struct StoreWorkTests {
         #expect(try store.object("status --json")["wait"] as? Double == 0.05)
     }
 
-    @Test func aWorkerWaitsForAStoreThatCannotBeOpenedYet() throws {
+    @Test func `a worker waits for a store that cannot be opened yet`() throws {
         _ = try store.run("submit --wait 0 lamp on")
         // SQLite needs the file of this name, also after a disk was full.
         let memory = store.path + "/store.db-shm"
@@ -100,7 +100,7 @@ struct StoreWorkTests {
 
     // MARK: - Values from standard input
 
-    @Test func aValueFromStandardInputIsTakenUnchanged() throws {
+    @Test func `a value from standard input is taken unchanged`() throws {
         let value = "a\0b\n\nc\n"
         #expect(try store.run("submit --wait 0 k -", input: value).ending == 0)
         let worker = try store.start("work", ["--", "sh", "-c", "cat | od -An -tx1 | tr -d ' \n'; echo"])
@@ -110,7 +110,7 @@ struct StoreWorkTests {
         _ = try worker.finish()
     }
 
-    @Test func aValueFromStandardInputHasAtMost16MiB() throws {
+    @Test func `a value from standard input has at most 16 MiB`() throws {
         let value = String(repeating: "x", count: 16 << 20)
         #expect(try store.run("submit --wait 1h k -", input: value).ending == 0)
         let refused = try store.run("submit k -", input: value + "y")
@@ -119,7 +119,7 @@ struct StoreWorkTests {
         #expect(try store.object("list --json")["pending"] as? Int == 1)
     }
 
-    @Test func aValueThatIsADashComesFromStandardInput() throws {
+    @Test func `a value that is a dash comes from standard input`() throws {
         _ = try store.run("submit --wait 0 k -", input: "-")
         #expect(try store.run("filter").output == "-\n")
     }

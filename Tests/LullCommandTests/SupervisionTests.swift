@@ -34,7 +34,7 @@ struct SupervisionTests {
             """
 
         @Test(arguments: [SIGKILL, SIGQUIT])
-        func allDescendantsEndIfTheProgramIsKilled(_ number: Int32) throws {
+        func `all descendants end if the program is killed`(_ number: Int32) throws {
             let process = try start("--wait 0 --jobs 4 --key-field 1", Self.family)
             process.send("a\nb\n")
             let family = try processes(8, of: process)
@@ -49,7 +49,7 @@ struct SupervisionTests {
             #expect(Date().timeIntervalSince(killed) < 5)
         }
 
-        @Test func killingTheProcessGroupKillsTheCommands() throws {
+        @Test func `killing the process group kills the commands`() throws {
             // As a shell does when it kills a job, or timeout when it kills its own group.
             let process = try ToolProcess(
                 ["-s", "KILL", "600", ToolProcess.path, "run", "--wait", "0", "--", "sh", "-c", Self.family],
@@ -61,7 +61,7 @@ struct SupervisionTests {
             try eventually("the end of the family") { family.allSatisfy(isGone) }
         }
 
-        @Test func processesLeftBehindEndWithTheProgram() throws {
+        @Test func `processes left behind end with the program`() throws {
             let script = "setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' & sleep 0.1"
             let process = try start("--wait 1h", script)
             process.send("x\n")
@@ -71,7 +71,7 @@ struct SupervisionTests {
             #expect(left.allSatisfy(isGone))
         }
 
-        @Test func aSecondSignalKillsProcessesOutsideTheGroup() throws {
+        @Test func `a second signal kills processes outside the group`() throws {
             let process = try start("--wait 0", Self.family)
             process.send("a\n")
             let family = try processes(4, of: process)
@@ -83,7 +83,7 @@ struct SupervisionTests {
             #expect(family.allSatisfy(isGone))
         }
 
-        @Test func killingTheSupervisorEndsTheProgramAndTheCommands() throws {
+        @Test func `killing the supervisor ends the program and the commands`() throws {
             let process = try start("--wait 0", "echo $PPID; \(Self.family)")
             process.send("a\n")
             let supervisor = try processes(1, of: process)[0]
@@ -98,7 +98,7 @@ struct SupervisionTests {
             #expect(family.allSatisfy(isGone))
         }
 
-        @Test func theSupervisorIgnoresSignalsThatEndTheProgram() throws {
+        @Test func `the supervisor ignores signals that end the program`() throws {
             let process = try start("--wait 0", "echo $PPID; cat")
             process.send("a\n")
             let supervisor = try processes(1, of: process)[0]
@@ -111,7 +111,7 @@ struct SupervisionTests {
             #expect(kill(supervisor, 0) != 0)
         }
 
-        @Test func childrenAreFoundWithAndWithoutTheKernelsList() throws {
+        @Test func `children are found with and without the kernels list`() throws {
             let process = try ToolProcess(["run", "--wait", "1h", "--", "true"])
             let all = Descendants.childrenAmongAll()
             #expect(all.contains(process.group))
@@ -123,7 +123,7 @@ struct SupervisionTests {
     // MARK: - Standard input
 
     @Test(arguments: [6, 65_536, 100_006])
-    func theWholeInputExistsBeforeTheCommandStarts(_ size: Int) throws {
+    func `the whole input exists before the command starts`(_ size: Int) throws {
         let gate = try TemporaryFile()
         let process = try start("--wait 0", "echo begun; while ! [ -s \(gate.path) ]; do sleep 0.01; done; wc -c")
         process.send(String(repeating: "x", count: size - 1) + "\n")
@@ -137,7 +137,7 @@ struct SupervisionTests {
     }
 
     @Test(arguments: [6, 100_006])
-    func aCommandNeverReadsPartialInput(_ size: Int) throws {
+    func `a command never reads partial input`(_ size: Int) throws {
         let log = try TemporaryFile()
         let record = String(repeating: "x", count: size - 1) + "\n"
         for round in 0..<40 {
@@ -152,7 +152,7 @@ struct SupervisionTests {
         #expect(sizes == ["\(size)"])
     }
 
-    @Test func theInputIsAFilePositionedAtItsStart() throws {
+    @Test func `the input is a file positioned at its start`() throws {
         let process = try start("--wait 1h", "head -c 2; cat /dev/stdin; cat <&0")
         process.send("abc\n")
         let outcome = try process.finish()
@@ -163,7 +163,7 @@ struct SupervisionTests {
     }
 
     #if os(Linux)
-        @Test func theProgramReleasesTheValuesOfRunningCommands() throws {
+        @Test func `the program releases the values of running commands`() throws {
             let process = try start("--wait 0 --key-field 1 --jobs 20", "echo begun; sleep 600")
             let record = String(repeating: "x", count: 8_000_000) + "\n"
             for key in 0..<20 {
@@ -186,7 +186,7 @@ struct SupervisionTests {
         private static let script = "/usr/bin/script"
 
         @Test(.enabled(if: access(SupervisionTests.script, X_OK) == 0 && access("/bin/bash", X_OK) == 0))
-        func aCommandThatReadsTheTerminalFailsInsteadOfHanging() throws {
+        func `a command that reads the terminal fails instead of hanging`() throws {
             let line = "echo x | \(ToolProcess.path) run --wait 1h -- sh -c 'cat /dev/tty'; echo status $?"
             let process = try ToolProcess(["-qec", line, "/dev/null"], program: Self.script)
             var lines: [String] = []
@@ -202,7 +202,7 @@ struct SupervisionTests {
     #endif
 
     @Test(arguments: ["filter --wait 0", "run --wait 0 -- cat"])
-    func sigquitEndsTheProgramWithoutACrashReport(_ command: String) throws {
+    func `SIGQUIT ends the program without a crash report`(_ command: String) throws {
         let process = try ToolProcess(command.split(separator: " ").map(String.init))
         process.send("x\n")
         #expect(try process.line() == "x")
@@ -213,7 +213,7 @@ struct SupervisionTests {
     }
 
     /// The runtime installs its handler before `main`. Without an earlier handler of our own, one SIGQUIT in twenty was lost.
-    @Test func anEarlySigquitEndsTheProgram() throws {
+    @Test func `an early SIGQUIT ends the program`() throws {
         for number in 0..<80 {
             let process = try ToolProcess(["filter", "--wait", "1h"])
             usleep(UInt32(number) * 150)

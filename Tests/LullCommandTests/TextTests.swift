@@ -14,7 +14,7 @@ struct DurationTests {
         ("9223372036.854775807s", Int64.max), ("9223372036.854775808s", Int64.max),
         ("1000000000000000000000000h", Int64.max),
     ])
-    func areParsedExactly(_ text: String, _ nanoseconds: Int64) throws {
+    func `are parsed exactly`(_ text: String, _ nanoseconds: Int64) throws {
         #expect(try DurationText.parse(text) == CoreDuration(nanoseconds: nanoseconds))
     }
 
@@ -27,7 +27,7 @@ struct DurationTests {
         ("1.2.3s", .nonsense),
         ("--1s", .nonsense), ("1s ", .nonsense), ("٣s", .nonsense),
     ])
-    func areRefusedWithAReason(_ text: String, _ fault: DurationText.Fault) {
+    func `are refused with a reason`(_ text: String, _ fault: DurationText.Fault) {
         #expect(throws: fault) { try DurationText.parse(text) }
     }
 }
@@ -43,7 +43,7 @@ struct DecimalSecondsTests {
         ("-9223372036.854775807", -Int64.max), ("0.00000000000000000001e20", 1_000_000_000),
         ("100000000000000000000e-20", 1_000_000_000), ("0.1e1", 1_000_000_000),
     ])
-    func areParsedExactly(_ text: String, _ nanoseconds: Int64) {
+    func `are parsed exactly`(_ text: String, _ nanoseconds: Int64) {
         #expect(withBytes(text) { DecimalSeconds.parse($0) } == CoreInstant(nanoseconds: nanoseconds))
     }
 
@@ -51,7 +51,7 @@ struct DecimalSecondsTests {
         "9223372036.854775808", "1e10", "-1e10", "1e400", "1e999999999999999999999", "99999999999999999999", "1e18",
         "2e9999",
     ])
-    func instantsOutOfRangeAreRefused(_ text: String) {
+    func `instants out of range are refused`(_ text: String) {
         #expect(withBytes(text) { DecimalSeconds.parse($0) } == nil)
     }
 
@@ -60,13 +60,13 @@ struct DecimalSecondsTests {
         (1_000_000_000, "1"), (Int64.max, "9223372036.854775807"), (Int64.min, "-9223372036.854775808"),
         (100_000_000_000, "100"), (1_050_000_000, "1.05"),
     ])
-    func areWrittenWithoutTrailingZeros(_ nanoseconds: Int64, _ expected: String) {
+    func `are written without trailing zeros`(_ nanoseconds: Int64, _ expected: String) {
         var text: [UInt8] = []
         DecimalSeconds.append(nanoseconds, to: &text)
         #expect(String(decoding: text, as: UTF8.self) == expected)
     }
 
-    @Test func theFastPathAgreesWithTheSlowOne() {
+    @Test func `the fast path agrees with the slow one`() {
         var random = SeededRandom(seed: 8)
         for _ in 0..<20_000 {
             let digits = (0..<Int.random(in: 1...12, using: &random)).map { _ in Int.random(in: 0...9, using: &random) }
@@ -80,7 +80,7 @@ struct DecimalSecondsTests {
         }
     }
 
-    @Test func areReadBackAsWritten() {
+    @Test func `are read back as written`() {
         var random = SeededRandom(seed: 7)
         for _ in 0..<20_000 {
             let nanoseconds =
@@ -101,7 +101,7 @@ struct TimestampTests {
         ("1969-12-31T23:59:59.9999999999Z", -1), ("1969-12-31T19:00:00-05:00", 0), ("1970-01-01T00:00:00-00:00", 0),
         ("1677-09-21T00:12:43.145224193Z", -Int64.max), ("2262-04-11T23:47:16.854775807Z", Int64.max),
     ])
-    func areParsedAsUnixTime(_ text: String, _ nanoseconds: Int64) throws {
+    func `are parsed as Unix time`(_ text: String, _ nanoseconds: Int64) throws {
         #expect(try withBytes(text) { try Timestamp.parse($0) } == CoreInstant(nanoseconds: nanoseconds))
     }
 
@@ -112,16 +112,16 @@ struct TimestampTests {
         "2024-01-01T00:00:00+0200", "2024-01-01T00:00:00+24:00", "2024-01-01T00:00:00.Z", "24-01-01T00:00:00Z", "",
         "2024-01-01T00:00:00Z ", "2024-01-01T00:00:00ZZ", "12.5",
     ])
-    func otherTextIsRefused(_ text: String) {
+    func `other text is refused`(_ text: String) {
         #expect(throws: Timestamp.Fault.noTime) { try withBytes(text) { try Timestamp.parse($0) } }
     }
 
     @Test(arguments: ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2262-04-11T23:47:16.854775808Z"])
-    func timesOutOfRangeHaveTheirOwnFault(_ text: String) {
+    func `times out of range have their own fault`(_ text: String) {
         #expect(throws: Timestamp.Fault.outOfRange) { try withBytes(text) { try Timestamp.parse($0) } }
     }
 
-    @Test func agreeWithFoundation() throws {
+    @Test func `agree with Foundation`() throws {
         let formatter = ISO8601DateFormatter()
         var random = SeededRandom(seed: 3)
         for _ in 0..<2000 {
@@ -134,7 +134,7 @@ struct TimestampTests {
 
 @Suite("Bytes as text")
 struct ByteTextTests {
-    @Test func utf8ValidationAgreesWithSwift() {
+    @Test func `utf 8 validation agrees with Swift`() {
         var random = SeededRandom(seed: 11)
         let starts: [UInt8] = [
             0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0, 0x8F, 0x90,

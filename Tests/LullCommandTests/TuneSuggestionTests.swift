@@ -4,7 +4,7 @@ import Testing
 
 @Suite("lull tune, the suggestion", .ownThreads)
 struct TuneSuggestionTests {
-    @Test func theKneeIsTheShortestWaitThatSpansTheGaps() throws {
+    @Test func `the knee is the shortest wait that spans the gaps`() throws {
         let found = try tuneReport("--waits 10ms..5s", bursts)
         // The shortest wait of the series that spans the gaps within a burst: longer ones save nothing more.
         #expect(found.debounce.suggested?.wait == 0.06)
@@ -12,7 +12,7 @@ struct TuneSuggestionTests {
         #expect(found.debounce.waits.filter(\.efficient).map(\.wait) == [0.01, 0.06])
     }
 
-    @Test func aTargetIsMetByTheShortestWait() throws {
+    @Test func `a target is met by the shortest wait`() throws {
         let found = try tuneReport("--waits 10ms..5s --target-saving 90%", bursts)
         #expect(found.debounce.suggested?.wait == 0.06)
         #expect(found.debounce.suggested?.because == "target")
@@ -21,12 +21,12 @@ struct TuneSuggestionTests {
                 "--wait 60ms: saves 90.0 %, nine of ten within 60ms, at worst 510ms.\nWhy: it meets the target.\n"))
     }
 
-    @Test func aTargetDelayAloneIsMetByTheWaitThatSavesMost() throws {
+    @Test func `a target delay alone is met by the wait that saves most`() throws {
         let found = try tuneReport("--waits 10ms,40ms,100ms,1s --target-delay 200ms", bursts)
         #expect(found.debounce.suggested?.wait == 0.1)
     }
 
-    @Test func theNearestWaitIsSuggestedIfNoneMeetsTheTarget() throws {
+    @Test func `the nearest wait is suggested if none meets the target`() throws {
         let options = "--waits 10ms,100ms --target-saving 99%"
         #expect(try tuneReport(options, bursts).debounce.suggested?.because == "nearest")
         let lines = try tune(options, bursts).output.split(separator: "\n").prefix(3)
@@ -38,7 +38,7 @@ struct TuneSuggestionTests {
             ])
     }
 
-    @Test func theKindThatMeetsTheTargetIsTheAnswer() throws {
+    @Test func `the kind that meets the target is the answer`() throws {
         // A debounce of steady submits executes at --max-wait, a throttle of 1s a tenth as often.
         let steady = submits(at: (0..<100).map { Double($0) * 0.1 })
         let lines = try tune("--waits 150ms,1s --max-wait 200ms --target-saving 80%", steady).lines
@@ -47,7 +47,7 @@ struct TuneSuggestionTests {
         #expect(other.hasPrefix("Or --wait 150ms: saves ") && other.hasSuffix(", which misses the target."), "\(other)")
     }
 
-    @Test func aTargetThatOnlyASavingOfNothingMeetsIsMissed() throws {
+    @Test func `a target that only a saving of nothing meets is missed`() throws {
         let options = "--waits 10ms,100ms --target-delay 20ms"
         #expect(
             try tune(options, bursts).output.hasPrefix(
@@ -55,13 +55,13 @@ struct TuneSuggestionTests {
         #expect(try tuneReport(options, bursts).debounce.suggested == nil)
     }
 
-    @Test func aTraceWithoutSavingsIsReported() throws {
+    @Test func `a trace without savings is reported`() throws {
         let output = try tune("--waits 10ms,20ms", submits(at: (0..<20).map(Double.init))).output
         #expect(output.hasPrefix("Nothing can be saved: of these waits none saves more than 0.0 % of the submits.\n"))
         #expect(!output.contains("<"))
     }
 
-    @Test func aTraceThatIsTooSmallGetsNoSuggestion() throws {
+    @Test func `a trace that is too small gets no suggestion`() throws {
         let few = "No suggestion: at least 20 submits are needed for one.\n"
         for (instants, reason) in [
             ([0], few), ([0, 0.1, 5], few), ((1...19).map(Double.init), few),
@@ -81,7 +81,7 @@ struct TuneSuggestionTests {
         #expect(try tune("--diagram", submits(at: [0, 0.1])).output.contains("\nsubmits "))
     }
 
-    @Test func aFlatCurveHasNoKnee() throws {
+    @Test func `a flat curve has no knee`() throws {
         // Every wait of the table coalesces the bursts, and none spans the pauses between them.
         let output = try tune("--waits 100ms..3s", bursts).output
         let answer = "--wait 100ms: saves 90.0 %, nine of ten within 100ms, at worst 550ms.\n"
@@ -91,7 +91,7 @@ struct TuneSuggestionTests {
         #expect(!(try tune("--waits 100ms", bursts).output.contains("other waits")))
     }
 
-    @Test func lessThanOnePercentIsNothing() throws {
+    @Test func `less than one percent is nothing`() throws {
         // One of 200 submits is saved.
         let instants = (0..<199).map(Double.init) + [198.01]
         let output = try tune("--waits 20ms", submits(at: instants)).output
@@ -101,7 +101,7 @@ struct TuneSuggestionTests {
         #expect(found.debounce.suggested == nil && found.throttle.suggested == nil)
     }
 
-    @Test func aThrottleIsTheAnswerIfADebounceSavesNothing() throws {
+    @Test func `a throttle is the answer if a debounce saves nothing`() throws {
         let steady = (0..<100).map { Double($0) * 0.1 }
         let output = try tune("--waits 50ms,1s --max-wait 50ms", submits(at: steady)).output
         #expect(output.hasPrefix("--throttle 1s: saves "), "\(output)")
@@ -110,7 +110,7 @@ struct TuneSuggestionTests {
 
     // MARK: - On a terminal
 
-    @Test func theAnswerStaysInSightOnATerminalOf24Lines() throws {
+    @Test func `the answer stays in sight on a terminal of 24 lines`() throws {
         let whole = try lull(["tune", "-"], input: Array(bursts.utf8)).lines
         let part = try lull(["tune", "-"], input: Array(bursts.utf8), environment: ["LINES": "24"]).lines
         #expect(whole.count > 40)
@@ -120,7 +120,7 @@ struct TuneSuggestionTests {
         #expect(part.last == "Only some of the waits, as the terminal is short; all: lull tune … | cat")
     }
 
-    @Test func aNarrowTerminalGetsAListThatNamesEachKind() throws {
+    @Test func `a narrow terminal gets a list that names each kind`() throws {
         let words = ["tune", "--waits", "100ms", "-"]
         let lines = try lull(words, input: Array(bursts.utf8), environment: ["COLUMNS": "22"]).lines
         let kinds = lines.filter { $0.hasPrefix("debounce") || $0.hasPrefix("throttle") }
@@ -129,7 +129,7 @@ struct TuneSuggestionTests {
         #expect(lines.joined(separator: " ").contains("Delays are the percentile p90."))
     }
 
-    @Test func theSuggestionStandsOutWhereColourIsWanted() throws {
+    @Test func `the suggestion stands out where colour is wanted`() throws {
         for (options, variables, isColoured) in [
             ("", [:], false), ("--color never", [:], false), ("--color always", [:], true),
             ("--color always", ["NO_COLOR": "1"], true),
@@ -144,7 +144,7 @@ struct TuneSuggestionTests {
 
     // MARK: - Keys with a wait of their own
 
-    @Test func keysThatNeedAWaitOfTheirOwnAreNamed() throws {
+    @Test func `keys that need a wait of their own are named`() throws {
         // One key pauses within its bursts for much longer than the others.
         var calls: [(at: Double, key: String)] = []
         for burst in 0..<30 {
@@ -188,7 +188,7 @@ struct TuneSuggestionTests {
     }
 
     @Test(arguments: [(1, 20...30), (3, 20...200)] as [(UInt64, ClosedRange<Int>)])
-    func noKeyIsNamedByChance(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
+    func `no key is named by chance`(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
         let trace = text(alike(800, seed: seed, submits: submits))
         for options in ["", "--target-saving 60%", "--target-delay 500ms"] {
             let found = try tuneReport("--by-key --waits 50ms,100ms,200ms,500ms,1s,2s,5s \(options)", trace)
@@ -196,7 +196,7 @@ struct TuneSuggestionTests {
         }
     }
 
-    @Test func keysThatReallyDifferAreFoundAmongMany() throws {
+    @Test func `keys that really differ are found among many`() throws {
         var calls = alike(500, seed: 5, submits: 20...60)
         // Three keys pause for 1.5 s within a burst, the others for 0.4 s on average.
         for key in 0..<3 {

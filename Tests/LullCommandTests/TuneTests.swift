@@ -10,7 +10,7 @@ import Testing
 struct TuneTests {
     // MARK: - The figures
 
-    @Test func everyWaitHasTheFiguresOfSimulate() throws {
+    @Test func `every wait has the figures of simulate`() throws {
         var random = SystemRandomNumberGenerator()
         var time = 0.0
         var trace = ""
@@ -61,7 +61,7 @@ struct TuneTests {
         var delayFromFirst: [String: Double]
     }
 
-    @Test func anExecutionIsPrematureIfTheBurstGoesOnWithinTheWait() throws {
+    @Test func `an execution is premature if the burst goes on within the wait`() throws {
         // With 100ms there are executions at 0.1 (the next submit comes 50ms later), 0.25 (100ms later: a new burst) and 0.45.
         let found = try tuneReport("--waits 100ms", submits(at: [0, 0.15, 0.35]))
         #expect(found.debounce.waits[0].executions == 3)
@@ -70,7 +70,7 @@ struct TuneTests {
         #expect(try tuneReport("--waits 100ms", submits(at: [0, 0.05, 1])).throttle.waits[0].premature == 1)
     }
 
-    @Test func anExecutionIsPrematureIfTheKeyGoesOnWithinTheSpacing() throws {
+    @Test func `an execution is premature if the key goes on within the spacing`() throws {
         // Executions at 0.1 and, held back by the spacing, at 1.1. Submits follow 0.3s and 0.9s after them.
         let trace = submits(at: [0, 0.4, 2])
         #expect(try tuneReport("--waits 100ms", trace).debounce.waits[0].premature == 0)
@@ -80,7 +80,7 @@ struct TuneTests {
         #expect(try tuneReport("--waits 100ms --spacing 1s", late).debounce.waits[0].premature == 0)
     }
 
-    @Test func withASpacingThereAreNoThrottles() throws {
+    @Test func `with a spacing there are no throttles`() throws {
         let output = try tune("--waits 10ms..5s --spacing 2s --diagram", bursts).output
         #expect(!output.contains("throttle"), "\(output)")
         #expect(output.contains("\ndebounce "))
@@ -90,7 +90,7 @@ struct TuneTests {
         #expect(found.debounce.suggested != nil)
     }
 
-    @Test func theFiguresOfTheTypingTraceAreStable() throws {
+    @Test func `the figures of the typing trace are stable`() throws {
         let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../data/typing-article.jsonl").standardizedFileURL
         let found = try tuneReport("--waits 300ms,1s", String(contentsOf: article, encoding: .utf8))
@@ -99,7 +99,7 @@ struct TuneTests {
         #expect(found.throttle.waits[0].executions == 13543)
     }
 
-    @Test func withoutExecutionsThereAreNoDelays() throws {
+    @Test func `without executions there are no delays`() throws {
         #expect(try tune("", "").output.contains("0 submits of 0 keys: nothing was submitted, "))
         let cancelled = "{\"at\":1}\n{\"at\":1,\"op\":\"cancel\"}\n"
         for trace in ["", cancelled] {
@@ -112,7 +112,7 @@ struct TuneTests {
         #expect(lines.contains { $0.hasPrefix("1s ") && $0.hasSuffix("  -            -          0        -") })
     }
 
-    @Test func everyColumnIsExplained() throws {
+    @Test func `every column is explained`() throws {
         let help = try lull("tune", "--help").output
         let table = try tune("", bursts).output.split(separator: "\n", omittingEmptySubsequences: false)
         for head in table where head.hasPrefix("debounce ") || head.hasPrefix("throttle ") {
@@ -136,14 +136,14 @@ struct TuneTests {
         ("--throttle 1s", "lull tune has no option --throttle"),
         ("--edges leading --max-count 3", "--max-count needs the trailing edge"),
     ])
-    func wrongUsageIsExplained(options: String, message: String) throws {
+    func `wrong usage is explained`(options: String, message: String) throws {
         let outcome = try tune(options, "")
         #expect(outcome.ending == 64)
         #expect(outcome.errorLines.count == 1)
         #expect(outcome.errors.hasPrefix("lull: \(message)"), "\(outcome.errors)")
     }
 
-    @Test func waitsOfARangeAreRound() throws {
+    @Test func `waits of a range are round`() throws {
         let steps = WaitSeries.steps(from: .milliseconds(50), to: .seconds(1)).map { "\($0)" }
         #expect(
             steps == [
@@ -154,7 +154,7 @@ struct TuneTests {
         #expect(WaitSeries.steps(from: .nanoseconds(1), to: .seconds(360_000)).count <= WaitSeries.limit)
     }
 
-    @Test func waitsOfAListAreSorted() throws {
+    @Test func `waits of a list are sorted`() throws {
         #expect(try tuneReport("--waits 1s,100ms,1s", "").debounce.waits.map(\.wait) == [0.1, 1])
     }
 }

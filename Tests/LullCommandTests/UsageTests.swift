@@ -11,7 +11,7 @@ struct UsageTests {
         ["--help"], ["filter", "--help"], ["run", "--help"], ["simulate", "--help"], ["-h"], ["help"],
         ["help", "help"], ["help", "-h"], ["help", "run"], ["filter", "--wait", "1s", "-h"],
     ])
-    func helpIsOnStandardOutput(_ arguments: [String]) throws {
+    func `help is on standard output`(_ arguments: [String]) throws {
         let outcome = try lull(arguments, input: [])
         #expect(outcome.ending == 0)
         #expect(outcome.errors == "")
@@ -19,7 +19,7 @@ struct UsageTests {
         #expect(outcome.lines.allSatisfy { $0.count <= 80 }, "\(outcome.lines.filter { $0.count > 80 })")
     }
 
-    @Test func everyOptionIsExplained() throws {
+    @Test func `every option is explained`() throws {
         let policy = [
             "wait", "throttle", "max-wait", "max-count", "spacing", "edges", "delay-rule", "combine", "max-batch",
             "at-end",
@@ -38,7 +38,7 @@ struct UsageTests {
     }
 
     @Test(arguments: Help.pages)
-    func everyFormOfHelpShowsThePageOfTheCommand(_ name: String) throws {
+    func `every form of help shows the page of the command`(_ name: String) throws {
         let page = try Help.page(named: name).text()
         #expect(page.hasPrefix("Usage: lull \(name)"))
         for arguments in [[name, "--help"], [name, "-h"], ["help", name]] {
@@ -50,18 +50,18 @@ struct UsageTests {
     }
 
     @Test(arguments: ["list", "retry", "discard"])
-    func helpForAKeywordShowsThePageOfItsCommand(_ word: String) throws {
+    func `help for a keyword shows the page of its command`(_ word: String) throws {
         #expect(try lull("help", "dead", word).output == Help.page(named: "dead").text())
     }
 
     @Test(arguments: ["--version", "-V"])
-    func versionIsOneLine(_ option: String) throws {
+    func `version is one line`(_ option: String) throws {
         let outcome = try lull(option)
         #expect(outcome.ending == 0)
         #expect(outcome.lines.count == 1 && outcome.output.hasPrefix("lull "))
     }
 
-    @Test func helpFitsATerminalOf24Lines() throws {
+    @Test func `help fits a terminal of 24 lines`() throws {
         let outcome = try lull("--help")
         #expect(outcome.lines.count <= 22)
         for name in ["filter", "run", "simulate", "tune"] { #expect(outcome.output.contains("  lull \(name) ")) }
@@ -69,7 +69,7 @@ struct UsageTests {
     }
 
     @Test(arguments: ["--help", "help", "help filter", "tune --help", "filter --help", "help store"])
-    func helpStandsOutWhereColourIsWanted(_ words: String) throws {
+    func `help stands out where colour is wanted`(_ words: String) throws {
         let words = words.split(separator: " ").map(String.init)
         let plain = try lull(words, input: [])
         for colour in [["--color", "always"], ["--color=always"]] {
@@ -81,7 +81,7 @@ struct UsageTests {
         #expect(try lull(words + ["--color", "never"], input: []).output == plain.output)
     }
 
-    @Test func helpForStoresNamesEveryCommandThatNeedsOne() throws {
+    @Test func `help for stores names every command that needs one`() throws {
         let outcome = try lull("help", "store")
         #expect(outcome.ending == 0)
         #expect(outcome.lines.allSatisfy { $0.count <= 80 })
@@ -91,7 +91,7 @@ struct UsageTests {
         }
     }
 
-    @Test func versionNamesTheEnginesOrSaysWhatIsMissing() throws {
+    @Test func `version names the engines or says what is missing`() throws {
         let outcome = try lull("version")
         #expect(outcome.ending == 0)
         #expect(outcome.lines.first == "lull \(Help.version)")
@@ -102,7 +102,8 @@ struct UsageTests {
     }
 
     @Test(arguments: [("jsonl", "tune "), ("db", "status --store sqlite:"), ("log", "filter --wait 500ms < ")])
-    func aFileInPlaceOfACommandIsAnsweredWithTheCommandForIt(_ ending: String, _ command: String) throws {
+    func `a file in place of a command is answered with the command for it`(_ ending: String, _ command: String) throws
+    {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).\(ending)").path
         #expect(FileManager.default.createFile(atPath: path, contents: nil))
         defer { unlink(path) }
@@ -112,7 +113,7 @@ struct UsageTests {
         #expect(outcome.errors == "lull: \(hint) (see lull --help)\n")
     }
 
-    @Test func withoutACommandUsageIsOnStandardError() throws {
+    @Test func `without a command usage is on standard error`() throws {
         let outcome = try lull([], input: [])
         #expect(outcome.ending == 64)
         #expect(outcome.output == "")
@@ -139,7 +140,7 @@ struct UsageTests {
         ("--hlep", "unknown option --hlep: did you mean --help?"),
         ("--wait=1s", "--wait comes after a command, as in lull filter --wait"),
     ])
-    func anUnknownCommandIsOneLineWithTheNearestName(_ arguments: String, _ message: String) throws {
+    func `an unknown command is one line with the nearest name`(_ arguments: String, _ message: String) throws {
         let words = arguments.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let outcome = try lull(words, input: [])
         #expect(outcome.ending == 64)
@@ -152,11 +153,11 @@ struct UsageTests {
         ("filterr", "filter", 1), ("filler", "filter", 1), ("", "run", 3), ("run", "", 3), ("abc", "xyz", 3),
         ("ab", "ba", 1), ("kitten", "sitting", 3),
     ])
-    func editDistancesAreCounted(_ one: String, _ other: String, _ distance: Int) {
+    func `edit distances are counted`(_ one: String, _ other: String, _ distance: Int) {
         #expect(Spelling.distance(one, other) == distance)
     }
 
-    @Test func distantNamesAreNotSuggested() {
+    @Test func `distant names are not suggested`() {
         #expect(Spelling.nearest(to: "rnu", among: Help.commands) == "run")
         #expect(Spelling.nearest(to: "xxx", among: Help.commands) == nil)
         #expect(Spelling.nearest(to: "x", among: Help.commands) == nil)
@@ -233,7 +234,7 @@ struct UsageTests {
         ("simulate --wait 1s --format lines -", "--format must be summary, jsonl or json"),
         ("simulate --wait 1s --null -", "--null"),
     ])
-    func wrongUsageIsOneLine(_ arguments: String, _ message: String) throws {
+    func `wrong usage is one line`(_ arguments: String, _ message: String) throws {
         let arguments = arguments.split(separator: " ").map(String.init)
         let outcome = try lull(arguments, input: [])
         #expect(outcome.ending == 64)
@@ -244,18 +245,18 @@ struct UsageTests {
         #expect(outcome.errors.contains("(see lull \(arguments[0]) --help)"))
     }
 
-    @Test func valuesMayFollowAnEqualsSign() throws {
+    @Test func `values may follow an equals sign`() throws {
         #expect(
             try lull("filter", "--wait=1s", "--key-field=1", "--delimiter=,", input: "a,1\na,2\n").output == "a,2\n")
     }
 
-    @Test func bothIsAValueOfEdges() throws {
+    @Test func `both is a value of edges`() throws {
         for edges in ["both", "leading,trailing"] {
             #expect(try lull("filter", "--wait", "1h", "--edges", edges, input: "a\nb\nc\n").output == "a\nc\n")
         }
     }
 
-    @Test func aKeyMayBeginWithADash() throws {
+    @Test func `a key may begin with a dash`() throws {
         let store = try TemporaryFile()
         unlink(store.path)
         defer { for suffix in ["-wal", "-shm", "-want", "-write"] { unlink(store.path + suffix) } }
@@ -265,13 +266,13 @@ struct UsageTests {
         #expect(outcome.output.hasPrefix("{\"key\":\"-key\","))
     }
 
-    @Test func controlCharactersInArgumentsDoNotReachTheTerminal() throws {
+    @Test func `control characters in arguments do not reach the terminal`() throws {
         let outcome = try lull("filter", "--wait", "\u{1B}[31m\n")
         #expect(outcome.errorLines.count == 1)
         #expect(!outcome.errors.contains("\u{1B}"))
     }
 
-    @Test func readAndWriteErrorsEndWith74() throws {
+    @Test func `read and write errors end with 74`() throws {
         let directory = try ToolProcess(["filter", "--wait", "1s"], input: .file("/", O_RDONLY)).finish()
         #expect(directory.ending == 74)
         #expect(directory.errorLines.count == 1 && directory.errors.hasPrefix("lull: cannot read: "))
@@ -286,7 +287,7 @@ struct UsageTests {
     }
 
     #if os(Linux)
-        @Test func aFullDiskEndsWith74() throws {
+        @Test func `a full disk ends with 74`() throws {
             let input = try TemporaryFile("{\"at\":1}\n")
             for arguments in [
                 ["filter", "--wait", "1s"], ["--help"], ["simulate", "--wait", "1s", "-"],
@@ -301,7 +302,7 @@ struct UsageTests {
         }
     #endif
 
-    @Test func closedStandardDescriptorsFailWhenUsed() throws {
+    @Test func `closed standard descriptors fail when used`() throws {
         let input = try TemporaryFile("a\n")
         let process = try ToolProcess(["filter", "--wait", "1s"], input: .file(input.path, O_RDONLY), output: .closed)
         #expect(try process.finish().ending == 74)
@@ -313,7 +314,7 @@ struct UsageTests {
     }
 
     @Test(arguments: ["token", "namespace", "store"])
-    func invalidUTF8IsRefusedNotRepaired(_ option: String) {
+    func `invalid UTF-8 is refused not repaired`(_ option: String) {
         // Two such names would become the same, and one submit would count as the repetition of another.
         let words: [[UInt8]] = [Array("submit".utf8), Array("--\(option)".utf8), [0xFF], Array("key".utf8)]
         let refusal = CStrings.with(words) { strings in

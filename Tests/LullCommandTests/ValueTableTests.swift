@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The values of a trace")
 struct ValueTableTests {
-    @Test func areStoredUnchangedAtAnyLength() {
+    @Test func `are stored unchanged at any length`() {
         var values = ValueTable()
         let texts = [0, 1, 15, 16, 17, 32, 33, 4096, 4097, 1 << 20].flatMap { length in
             (0..<40).map { Array(repeating: UInt8($0), count: length) }
@@ -13,7 +13,7 @@ struct ValueTableTests {
         for (text, number) in zip(texts, numbers) { #expect(Array(values[number]) == text) }
     }
 
-    @Test func reuseTheMemoryOfRemovedOnes() {
+    @Test func `reuse the memory of removed ones`() {
         var values = ValueTable()
         let first = withBytes("first") { values.add($0) }
         for length in [10, 100, 1000, 10_000] {
@@ -29,7 +29,7 @@ struct ValueTableTests {
         #expect(Array(values[first]) == Array("first".utf8))
     }
 
-    @Test func releaseMuchMemoryWhenRemoved() {
+    @Test func `release much memory when removed`() {
         var values = ValueTable()
         let text = String(repeating: "x", count: 1000)
         let numbers = (0..<5000).map { _ in withBytes(text) { values.add($0) } }

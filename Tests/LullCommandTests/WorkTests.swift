@@ -28,7 +28,7 @@ final class WorkTests {
         try ToolProcess(["work"] + store + options.split(separator: " ").map(String.init) + ["--", "sh", "-c", script])
     }
 
-    @Test func aCommandGetsItsFence() throws {
+    @Test func `a command gets its fence`() throws {
         try submit("--wait 0 k v")
         let worker = try work("", "echo $LULL_RUN $LULL_ATTEMPT $LULL_FENCE; [ $LULL_ATTEMPT = 2 ]")
         let first = try worker.line().split(separator: " ").compactMap { Int($0) }
@@ -54,7 +54,7 @@ final class WorkTests {
         return try #require(blocks.dropFirst(number).first?.components(separatedBy: "```").first)
     }
 
-    @Test func theRecipeRefusesAnOlderFence() throws {
+    @Test func `the recipe refuses an older fence`() throws {
         let recipe = try recipe(0)
         #expect(recipe.contains("LULL_FENCE"))
         let script = try TemporaryFile(recipe.replacingOccurrences(of: "/var/lib/lamps", with: folder.path))
@@ -68,7 +68,7 @@ final class WorkTests {
     }
 
     @Test(.enabled(if: access("/usr/bin/curl", X_OK) == 0))
-    func theRecipeWithAServiceEscapesTheKey() throws {
+    func `the recipe with a service escapes the key`() throws {
         let text = try recipe(1)
         let start = try #require(text.range(of: "sh -c '")).upperBound
         let end = try #require(text.lastIndex(of: "'"))
@@ -87,7 +87,7 @@ final class WorkTests {
     }
 
     @Test(.enabled(if: access("/usr/bin/openssl", X_OK) == 0))
-    func theRecipeForASignatureSignsTheExactBytes() throws {
+    func `the recipe for a signature signs the exact bytes`() throws {
         let text = try recipe(2)
         let start = try #require(text.range(of: "sh -c '")).upperBound
         let end = try #require(text.lastIndex(of: "'"))
@@ -103,7 +103,7 @@ final class WorkTests {
 
     #if os(Linux)
         // With Linux's `flock` and `setsid`.
-        @Test func aSecondAttemptNeverRunsBesideTheFirst() throws {
+        @Test func `a second attempt never runs beside the first`() throws {
             try submit("--wait 0 k v")
             // Every descendant of an attempt holds the lock.
             let script = """
@@ -120,7 +120,7 @@ final class WorkTests {
             #expect(try second.finish().ending == -SIGTERM)
         }
 
-        @Test func aWorkerThatWaitsForItsCommandsUsesNoProcessorTime() throws {
+        @Test func `a worker that waits for its commands uses no processor time`() throws {
             try submit("--wait 0 k v")
             let worker = try work("--lease 1s --kill-after 3s", "trap '' TERM; echo begun; while :; do sleep 0.1; done")
             #expect(try worker.line() == "begun")
@@ -149,7 +149,7 @@ final class WorkTests {
         }
     #endif
 
-    @Test func aDeadRunKeepsTheEndOfItsStandardError() throws {
+    @Test func `a dead run keeps the end of its standard error`() throws {
         let outcome = try lull(
             ["run", "--wait", "0", "--max-attempts", "1", "--key-field", "1"] + store
                 + ["--", "sh", "-c", "seq 1000 >&2; echo 'no such lamp' >&2; exit 3"], input: Array("hall 1\n".utf8))

@@ -10,8 +10,8 @@ import Testing
 struct AllKeysRandomTests {
     private let operations = environment("LULL_OPERATIONS", default: 30_000)
 
-    @Test("the invariants hold, and every submit ends")
-    func random() throws {
+    @Test
+    func `the invariants hold, and every submit ends`() throws {
         for seed in 0..<UInt64(max(20, operations / 1000)) {
             var random = SplitMix(seed: seed)
             var trial = try Runner(&random)
@@ -32,8 +32,8 @@ struct AllKeysRandomTests {
         }
     }
 
-    @Test("however many keys wait to start, the end of an execution does not recurse through them")
-    func depth() throws {
+    @Test
+    func `however many keys wait to start, the end of an execution does not recurse through them`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), maxConcurrent: 1))
         let keys = 30_000
         for key in 0..<keys { _ = engine.submit(key, for: key, at: .origin) }

@@ -19,8 +19,8 @@ struct AllKeysTests {
         }
     }
 
-    @Test("a portion applies the call to no more keys than its limit, in the order in which the bursts began")
-    func portions() throws {
+    @Test
+    func `a portion applies the call to no more keys than its limit, in the order in which the bursts began`() throws {
         var engine = try engine(1000)
         var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
         var order: [Int] = []
@@ -34,8 +34,8 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("a submit in between comes after the flush, which is applied to its key first")
-    func submitInBetween() throws {
+    @Test
+    func `a submit in between comes after the flush, which is applied to its key first`() throws {
         var engine = try engine(3)
         var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
         let actions = engine.submit(99, for: 2, at: CoreInstant(2))
@@ -49,8 +49,8 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("the ends of all executions in between leave nothing to do")
-    func allEndInBetween() throws {
+    @Test
+    func `the ends of all executions in between leave nothing to do`() throws {
         var engine = try engine(1000)
         let started = engine.flush(at: .origin)
         var sweep = engine.beginSweep(.flush, at: CoreInstant(1))
@@ -62,8 +62,8 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("the end of an execution in between does not start what a cancel has yet to drop")
-    func endInBetween() throws {
+    @Test
+    func `the end of an execution in between does not start what a cancel has yet to drop`() throws {
         var engine = try engine(1)
         let actions = engine.flush(at: .origin)
         guard case .start(let execution) = actions.more.first else {
@@ -81,8 +81,8 @@ struct AllKeysTests {
         #expect(engine.core.slots.count == 0)
     }
 
-    @Test("a call that does everything at once ends those that are under way, and resumes their callers")
-    func atOnce() throws {
+    @Test
+    func `a call that does everything at once ends those that are under way, and resumes their callers`() throws {
         var engine = try engine(100)
         var sweep = engine.beginSweep(.cancel(running: false), at: CoreInstant(1), waiter: 7)
         let actions = engine.flush(at: CoreInstant(2))
@@ -96,8 +96,8 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("room for a new key depends on what a call under way leaves")
-    func capacity() throws {
+    @Test
+    func `room for a new key depends on what a call under way leaves`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), capacity: 2))
         for key in 0..<2 { _ = engine.submit(key, for: key, at: .origin) }
         var sweep = engine.beginSweep(.cancel(running: false), at: CoreInstant(1))
@@ -107,8 +107,8 @@ struct AllKeysTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("when the owner is released, what is due in the far future is cancelled, and nothing else")
-    func unreachable() throws {
+    @Test
+    func `when the owner is released, what is due in the far future is cancelled, and nothing else`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("never", "a", at: 0, wait: .infinite)
         rig.submit("soon", "b", at: 0)

@@ -8,8 +8,8 @@ import Testing
 struct CallTests {
     // MARK: - Touch
 
-    @Test("a touch postpones what is pending as a submit would, and changes nothing else")
-    func touch() throws {
+    @Test
+    func `a touch postpones what is pending as a submit would, and changes nothing else`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.touch(at: 6)
@@ -22,8 +22,8 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("maxWait bounds what touches postpone, and .extend keeps the longer delay")
-    func touchWithBounds() throws {
+    @Test
+    func `maxWait bounds what touches postpone, and .extend keeps the longer delay`() throws {
         let bounded = try Rig(.debounce(10, maxWait: 15))
         bounded.submit("1", at: 0)
         bounded.touch(at: 9)
@@ -34,8 +34,8 @@ struct CallTests {
         #expect(extending.due(at: 1) == 10)
     }
 
-    @Test("a touch opens no gate, and a throttle ignores it")
-    func touchOfNothing() throws {
+    @Test
+    func `a touch opens no gate, and a throttle ignores it`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]))
         rig.touch(at: 0)
         #expect(rig.isIdle)
@@ -53,8 +53,8 @@ struct CallTests {
 
     // MARK: - Flush
 
-    @Test("flush executes what is pending now and makes the gate idle")
-    func flush() throws {
+    @Test
+    func `flush executes what is pending now and makes the gate idle`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 3)
@@ -65,8 +65,8 @@ struct CallTests {
         #expect(rig.executions.count == 1)
     }
 
-    @Test("flush makes the gate idle also with nothing pending, so that the next submit leads")
-    func flushOfNothing() throws {
+    @Test
+    func `flush makes the gate idle also with nothing pending, so that the next submit leads`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]))
         rig.submit("1", at: 0)
         rig.flush("k", at: 1)
@@ -74,8 +74,8 @@ struct CallTests {
         #expect(rig.executions == ["0 leading 1", "2 leading 2"])
     }
 
-    @Test("flush of an unknown key does nothing")
-    func flushOfNobody() throws {
+    @Test
+    func `flush of an unknown key does nothing`() throws {
         let rig = try Rig(.debounce(10))
         rig.flush("k", at: 0)
         rig.cancel("k", at: 0)
@@ -83,16 +83,16 @@ struct CallTests {
         #expect(rig.engine.core.slots.count == 0)
     }
 
-    @Test("flush does what was due before it, with its own edge")
-    func flushAfterDue() throws {
+    @Test
+    func `flush does what was due before it, with its own edge`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.flush("k", at: 10)
         #expect(rig.executions == ["10 trailing 1"])
     }
 
-    @Test("flush of all keys goes in the order in which the bursts began")
-    func flushAll() throws {
+    @Test
+    func `flush of all keys goes in the order in which the bursts began`() throws {
         let rig = try Rig(.debounce(10))
         for key in ["c", "a", "b"] { rig.submit(key, key, at: 0) }
         rig.submit("a2", "a", at: 1)
@@ -104,8 +104,8 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("flush of all keys comes after what was due, each in its own order")
-    func flushAllAfterDue() throws {
+    @Test
+    func `flush of all keys comes after what was due, each in its own order`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("late", "a", at: 0, wait: 50)
         rig.submit("early", "b", at: 0, wait: 5)
@@ -115,8 +115,8 @@ struct CallTests {
 
     // MARK: - Cancel
 
-    @Test("cancel drops what is pending and makes the gate idle")
-    func cancel() throws {
+    @Test
+    func `cancel drops what is pending and makes the gate idle`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]))
         rig.submit("1", at: 0)
         rig.submit("2", at: 1)
@@ -126,8 +126,8 @@ struct CallTests {
         #expect(rig.fate("2") == .cancelled)
     }
 
-    @Test("cancel drops what is waiting, and leaves what is running")
-    func cancelWaiting() throws {
+    @Test
+    func `cancel drops what is waiting, and leaves what is running`() throws {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", at: 0)
         rig.advance(to: 10)
@@ -143,8 +143,8 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("cancel comes after what was due")
-    func cancelAfterDue() throws {
+    @Test
+    func `cancel comes after what was due`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.cancel("k", at: 10)
@@ -152,8 +152,8 @@ struct CallTests {
         #expect(rig.fate("1") == .executed)
     }
 
-    @Test("cancel with running cancels each run once, and its end by throwing is no failure")
-    func cancelRunning() throws {
+    @Test
+    func `cancel with running cancels each run once, and its end by throwing is no failure`() throws {
         let rig = try Rig(.debounce(10), whileRunning: .concurrent, handlersTakeTime: true)
         rig.submit("1", at: 0, wait: 0)
         rig.submit("2", at: 1, wait: 0)
@@ -167,8 +167,8 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("cancel of all keys includes keys that only run")
-    func cancelAll() throws {
+    @Test
+    func `cancel of all keys includes keys that only run`() throws {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", "a", at: 0)
         rig.advance(to: 10)
@@ -181,8 +181,8 @@ struct CallTests {
 
     // MARK: - Questions
 
-    @Test("questions answer as if everything due by now had been done, and change nothing")
-    func questions() throws {
+    @Test
+    func `questions answer as if everything due by now had been done, and change nothing`() throws {
         let rig = try Rig(.debounce(10))
         #expect(!rig.isPending(at: 0))
         rig.submit("1", at: 0)
@@ -195,8 +195,8 @@ struct CallTests {
         #expect(rig.executions == [])
     }
 
-    @Test("a question about the past is answered for the last instant handled")
-    func questionAboutThePast() throws {
+    @Test
+    func `a question about the past is answered for the last instant handled`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.advance(to: 5)
@@ -204,8 +204,8 @@ struct CallTests {
         #expect(rig.due(at: 0) == nil)
     }
 
-    @Test("what is waiting is not pending")
-    func waitingIsNotPending() throws {
+    @Test
+    func `what is waiting is not pending`() throws {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", at: 0, wait: 0)
         rig.submit("2", at: 1, wait: 0)
@@ -214,8 +214,8 @@ struct CallTests {
         #expect(rig.engine.counters.pending == 1)
     }
 
-    @Test("the next due instant of all keys is the earliest")
-    func nextDueOfAll() throws {
+    @Test
+    func `the next due instant of all keys is the earliest`() throws {
         let rig = try Rig(.debounce(10))
         #expect(rig.due(nil, at: 0) == nil)
         rig.submit("1", "a", at: 0, wait: 30)
@@ -226,8 +226,8 @@ struct CallTests {
 
     // MARK: - Shut down
 
-    @Test("after the shut-down submits are rejected")
-    func rejected() throws {
+    @Test
+    func `after the shut-down submits are rejected`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.shutDown(flushing: true, at: 1)
@@ -239,8 +239,8 @@ struct CallTests {
         #expect(rig.broken == [])
     }
 
-    @Test("shut down drops what is pending if asked to")
-    func dropping() throws {
+    @Test
+    func `shut down drops what is pending if asked to`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", "a", at: 0)
         rig.submit("2", "b", at: 0)
@@ -249,8 +249,8 @@ struct CallTests {
         #expect(rig.fates("1", "2") == [.cancelled, .cancelled])
     }
 
-    @Test("what waits when the debouncer is shut down with a flush is executed, and dropped otherwise")
-    func waiting() throws {
+    @Test
+    func `what waits when the debouncer is shut down with a flush is executed, and dropped otherwise`() throws {
         for flushing in [true, false] {
             let rig = try Rig(.debounce(10), handlersTakeTime: true)
             rig.submit("1", at: 0, wait: 0)
@@ -263,8 +263,8 @@ struct CallTests {
         }
     }
 
-    @Test("shutting down twice is harmless")
-    func twice() throws {
+    @Test
+    func `shutting down twice is harmless`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.shutDown(flushing: true, at: 1)

@@ -6,8 +6,8 @@ import Testing
 /// The end of section 7 of the semantics: the limit on keys with an open gate or a waiting value.
 @Suite("Capacity")
 struct CapacityTests {
-    @Test("a submit that would exceed the capacity is rejected and changes nothing")
-    func rejected() throws {
+    @Test
+    func `a submit that would exceed the capacity is rejected and changes nothing`() throws {
         let rig = try Rig(.debounce(10), capacity: 2)
         rig.submit("1", "a", at: 0)
         rig.submit("2", "b", at: 0)
@@ -21,16 +21,16 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("submits to open keys always pass")
-    func openKeys() throws {
+    @Test
+    func `submits to open keys always pass`() throws {
         let rig = try Rig(.debounce(10), capacity: 1)
         rig.submit("1", at: 0)
         rig.submit("2", at: 5)
         #expect(rig.fate("2") == .pending)
     }
 
-    @Test("an idle gate makes room, also before a late timer fires")
-    func lateTimer() throws {
+    @Test
+    func `an idle gate makes room, also before a late timer fires`() throws {
         let rig = try Rig(.debounce(10), capacity: 1)
         rig.submit("1", "a", at: 0)
         rig.submit("2", "b", at: 10)
@@ -39,16 +39,16 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a leading gate counts until it is idle", arguments: [9, 10])
-    func leading(instant: Int) throws {
+    @Test(arguments: [9, 10])
+    func `a leading gate counts until it is idle`(instant: Int) throws {
         let rig = try Rig(.throttle(10), capacity: 1)
         rig.submit("1", "a", at: 0)
         rig.submit("2", "b", at: instant)
         #expect(rig.fate("2") == (instant == 10 ? .executed : .rejectedByCapacity))
     }
 
-    @Test("a delay that is shortened later makes room earlier")
-    func shortened() throws {
+    @Test
+    func `a delay that is shortened later makes room earlier`() throws {
         let rig = try Rig(.debounce(10, .leading), capacity: 1)
         rig.submit("1", "a", at: 0, wait: .infinite)
         rig.submit("2", "a", at: 1, wait: 2)
@@ -56,8 +56,8 @@ struct CapacityTests {
         #expect(rig.executions == ["0 leading a: 1", "3 leading b: 3"])
     }
 
-    @Test("flush and cancel make room")
-    func callsMakeRoom() throws {
+    @Test
+    func `flush and cancel make room`() throws {
         let rig = try Rig(.debounce(10), capacity: 1)
         rig.submit("1", "a", at: 0)
         rig.flush("a", at: 1)
@@ -68,8 +68,8 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a waiting value counts, a running one does not")
-    func waiting() throws {
+    @Test
+    func `a waiting value counts, a running one does not`() throws {
         let rig = try Rig(.debounce(10), capacity: 1, handlersTakeTime: true)
         rig.submit("a1", "a", at: 0, wait: 0)
         rig.advance(to: 0)
@@ -89,8 +89,8 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a running key needs room again for its next burst")
-    func runningKey() throws {
+    @Test
+    func `a running key needs room again for its next burst`() throws {
         let rig = try Rig(.debounce(10), capacity: 1, handlersTakeTime: true)
         rig.submit("a1", "a", at: 0, wait: 0)
         rig.submit("b1", "b", at: 1)
@@ -99,8 +99,8 @@ struct CapacityTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a due value of the key itself makes room for its next burst")
-    func ownRoom() throws {
+    @Test
+    func `a due value of the key itself makes room for its next burst`() throws {
         let rig = try Rig(.debounce(10), capacity: 1)
         rig.submit("1", at: 0)
         rig.submit("2", at: 10)

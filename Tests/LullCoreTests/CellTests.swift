@@ -7,8 +7,8 @@ import Testing
 struct CellTests {
     private struct Nothing: Hashable {}
 
-    @Test("keys and values of any size and alignment come out as they went in", arguments: Combination.all)
-    func layouts(_ combination: Combination) throws {
+    @Test(arguments: Combination.all)
+    func `keys and values of any size and alignment come out as they went in`(_ combination: Combination) throws {
         let vectors = (0..<70).map { SIMD8<Int64>(repeating: Int64($0)) }
         let bytes = (0..<70).map { UInt8($0) }
         let texts = (0..<70).map { "a text that is too long to be inline: \($0)" }

@@ -16,8 +16,8 @@
             func hash(into hasher: inout Hasher) { hasher.combine(text) }
         }
 
-        @Test("stops the program with a message when the key is to be forgotten")
-        func forgotten() async {
+        @Test
+        func `stops the program with a message when the key is to be forgotten`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var engine = Engine<Name, Int>(try Setup(.debounce(10)))
                 let name = Name()
@@ -30,8 +30,8 @@
         }
 
         /// A precondition has no message there, and tests are not optimised: the files of the index are compiled once more.
-        @Test("stops an optimised program with a message, too")
-        func message() throws {
+        @Test
+        func `stops an optimised program with a message, too`() throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -6,8 +6,8 @@ import Testing
 /// Section 8 of the semantics, and the fate of displaced values by section 6.
 @Suite("Combining")
 struct CombinationTests {
-    @Test("latest keeps the last value; the others are superseded, each when it is displaced")
-    func latest() throws {
+    @Test
+    func `latest keeps the last value; the others are superseded, each when it is displaced`() throws {
         let rig = try Rig(.debounce(10), combination: .latest)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
         #expect(rig.fates("1", "2", "3") == [.superseded, .superseded, .pending])
@@ -15,8 +15,8 @@ struct CombinationTests {
         #expect(rig.executions == ["10 trailing 3 ×3"])
     }
 
-    @Test("first keeps the first value; the others are absorbed")
-    func first() throws {
+    @Test
+    func `first keeps the first value; the others are absorbed`() throws {
         let rig = try Rig(.debounce(10), combination: .first)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
         #expect(rig.fates("1", "2", "3") == [.pending, .absorbed, .absorbed])
@@ -24,8 +24,8 @@ struct CombinationTests {
         #expect(rig.executions == ["10 trailing 1 ×3"])
     }
 
-    @Test("collect keeps all of them in order, and all of them share one fate")
-    func collect() throws {
+    @Test
+    func `collect keeps all of them in order, and all of them share one fate`() throws {
         let rig = try Rig(.debounce(10), combination: .collect, handlersTakeTime: true)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
         rig.advance(to: 10)
@@ -36,8 +36,8 @@ struct CombinationTests {
         #expect(rig.broken == [])
     }
 
-    @Test("cancelled together, collected values are counted one by one")
-    func cancelled() throws {
+    @Test
+    func `cancelled together, collected values are counted one by one`() throws {
         let rig = try Rig(.debounce(10), combination: .collect)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
         rig.cancel("k", at: 1)
@@ -45,8 +45,8 @@ struct CombinationTests {
         #expect(rig.fates("1", "2", "3") == [.cancelled, .cancelled, .cancelled])
     }
 
-    @Test("the value that completes the count takes part in the combination")
-    func complete() throws {
+    @Test
+    func `the value that completes the count takes part in the combination`() throws {
         for (combination, execution) in [(Combination.latest, "2 maxCount 3 ×3"), (.first, "2 maxCount 1 ×3")] {
             let rig = try Rig(.debounce(10, maxCount: 3), combination: combination)
             for (instant, value) in ["1", "2", "3"].enumerated() { rig.submit(value, at: instant) }
@@ -55,8 +55,8 @@ struct CombinationTests {
         }
     }
 
-    @Test("every displaced value is handed out, so that it is released outside the driver's lock")
-    func handedOut() throws {
+    @Test
+    func `every displaced value is handed out, so that it is released outside the driver's lock`() throws {
         let rig = try Rig(.debounce(10), combination: .latest)
         rig.submit("1", at: 0)
         #expect(rig.last.displaced == nil)
@@ -65,8 +65,8 @@ struct CombinationTests {
         #expect(rig.last.fate == .superseded)
     }
 
-    @Test("the engine retains nothing of a value")
-    func released() throws {
+    @Test
+    func `the engine retains nothing of a value`() throws {
         final class Token: Sendable {}
         for combination in [.latest, .first, .collect] as [Combination] {
             weak var pending: Token?
@@ -87,8 +87,8 @@ struct CombinationTests {
         }
     }
 
-    @Test("a batch of one needs no array; a larger one is in order")
-    func batch() {
+    @Test
+    func `a batch of one needs no array; a larger one is in order`() {
         var batch = Batch(1)
         #expect(batch.values == [1] && batch.size == 1)
         #expect(batch.add(2, by: .collect) == nil)

@@ -13,16 +13,16 @@ struct DeadlineQueueTests {
         return slots
     }
 
-    @Test("an empty queue has nothing next")
-    func empty() {
+    @Test
+    func `an empty queue has nothing next`() {
         var queue = DeadlineQueue()
         #expect(queue.next == nil)
         #expect(queue.pop(notAfter: .farFuture) == nil)
         #expect(queue.checkInvariants() == [])
     }
 
-    @Test("entries come out in order of their instants, and none before its own")
-    func order() {
+    @Test
+    func `entries come out in order of their instants, and none before its own`() {
         var queue = DeadlineQueue()
         for (slot, at) in [50, 7, 1_000_000, 8, -3].enumerated() {
             queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), burst: UInt64(slot)))
@@ -35,8 +35,8 @@ struct DeadlineQueueTests {
         #expect(queue.count == 0)
     }
 
-    @Test("of entries at one instant the oldest burst's comes first, also when the numbers of bursts wrap around")
-    func ties() {
+    @Test
+    func `of entries at one instant the oldest burst's comes first, also when the numbers of bursts wrap around`() {
         var queue = DeadlineQueue()
         let bursts: [UInt64] = [(1 << 32) + 3, (1 << 32) - 2, 1 << 32, (1 << 32) - 1]
         for (slot, burst) in bursts.enumerated() {
@@ -45,8 +45,8 @@ struct DeadlineQueueTests {
         #expect(pop(&queue, 9) == [1, 3, 2, 0])
     }
 
-    @Test("an entry that joins those being popped comes out in order")
-    func lateTie() {
+    @Test
+    func `an entry that joins those being popped comes out in order`() {
         var queue = DeadlineQueue()
         for burst in [1, 5, 9] as [UInt64] { queue.push(Entry(at: CoreInstant(9), slot: UInt32(burst), burst: burst)) }
         #expect(queue.pop(notAfter: CoreInstant(9))?.slot == 1)
@@ -54,8 +54,8 @@ struct DeadlineQueueTests {
         #expect(pop(&queue, 9) == [5, 7, 9])
     }
 
-    @Test("the ends of the range are instants like any others")
-    func extremes() {
+    @Test
+    func `the ends of the range are instants like any others`() {
         var queue = DeadlineQueue()
         for (slot, at) in [Int.max, .min, 0, -1, .max - 1].enumerated() {
             queue.push(Entry(at: CoreInstant(at), slot: UInt32(slot), burst: UInt64(slot)))
@@ -64,8 +64,8 @@ struct DeadlineQueueTests {
         #expect(pop(&queue, .max) == [1, 3, 2, 4, 0])
     }
 
-    @Test("it agrees with a sorted array on random calls", arguments: 0..<20)
-    func random(seed: Int) {
+    @Test(arguments: 0..<20)
+    func `it agrees with a sorted array on random calls`(seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         var queue = DeadlineQueue()
         var array: [(at: Int, burst: UInt64)] = []
@@ -89,8 +89,8 @@ struct DeadlineQueueTests {
         }
     }
 
-    @Test("memory is given back when many entries have been popped")
-    func memory() {
+    @Test
+    func `memory is given back when many entries have been popped`() {
         var queue = DeadlineQueue()
         for slot in 0..<100_000 as Range<UInt32> {
             queue.push(Entry(at: CoreInstant(Int(slot) % 1000), slot: slot, burst: UInt64(slot)))
@@ -102,8 +102,8 @@ struct DeadlineQueueTests {
         #expect(queue.footprint == 0)
     }
 
-    @Test("one entry at a time needs memory for one")
-    func small() {
+    @Test
+    func `one entry at a time needs memory for one`() {
         var queue = DeadlineQueue()
         for round in 0..<1000 {
             queue.push(Entry(at: CoreInstant(round * round), slot: 0, burst: 0))
@@ -114,10 +114,8 @@ struct DeadlineQueueTests {
 
     // MARK: - A bounded amount of work
 
-    @Test(
-        "a call redistributes no more entries than its budget, and reports when there is more to do",
-        arguments: [1, 7, 1000])
-    func budget(limit: Int) {
+    @Test(arguments: [1, 7, 1000])
+    func `a call redistributes no more entries than its budget, and reports when there is more to do`(limit: Int) {
         var queue = DeadlineQueue()
         for slot in 0..<10_000 as Range<UInt32> {
             queue.push(Entry(at: CoreInstant(1000 + Int(slot) / 3), slot: slot, burst: UInt64(slot)))
@@ -141,8 +139,8 @@ struct DeadlineQueueTests {
         #expect(queue.checkInvariants() == [])
     }
 
-    @Test("many entries at one instant come out in the order of bursts", arguments: [false, true])
-    func manyTies(isShuffled: Bool) {
+    @Test(arguments: [false, true])
+    func `many entries at one instant come out in the order of bursts`(isShuffled: Bool) {
         var random = SplitMix(seed: 5)
         var queue = DeadlineQueue()
         var bursts = Array(0..<200_000 as Range<UInt32>)
@@ -162,8 +160,8 @@ struct DeadlineQueueTests {
         #expect(queue.footprint <= 2200)
     }
 
-    @Test("entries that are pushed while others are redistributed or handed out come out in order", arguments: 0..<30)
-    func interrupted(seed: Int) {
+    @Test(arguments: 0..<30)
+    func `entries that are pushed while others are redistributed or handed out come out in order`(seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         var queue = DeadlineQueue()
         var expected: Set<[Int]> = []

@@ -8,8 +8,8 @@ import Testing
 struct DebounceTests {
     // MARK: - The delay
 
-    @Test("each submit postpones the execution of the burst, which gets the last value")
-    func quiet() throws {
+    @Test
+    func `each submit postpones the execution of the burst, which gets the last value`() throws {
         let rig = try Rig(.debounce(10))
         for (instant, value) in [(0, "1"), (9, "2"), (18, "3")] { rig.submit(value, at: instant) }
         #expect(rig.due(at: 18) == 28)
@@ -18,8 +18,8 @@ struct DebounceTests {
         #expect(rig.firsts == [0])
     }
 
-    @Test("the latest call's delay replaces the running one, later or earlier, under .restart")
-    func restart() throws {
+    @Test
+    func `the latest call's delay replaces the running one, later or earlier, under .restart`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0, wait: 50)
         #expect(rig.due(at: 0) == 50)
@@ -31,8 +31,8 @@ struct DebounceTests {
         #expect(rig.executions == ["2 trailing 3 ×3"])
     }
 
-    @Test("a shorter delay never shortens a longer one that is running under .extend")
-    func extend() throws {
+    @Test
+    func `a shorter delay never shortens a longer one that is running under .extend`() throws {
         let rig = try Rig(.debounce(10, .trailing, .extend))
         rig.submit("1", at: 0, wait: 50)
         rig.submit("2", at: 1)
@@ -43,8 +43,8 @@ struct DebounceTests {
         #expect(rig.executions == ["55 trailing 3 ×3"])
     }
 
-    @Test("under .extend a new burst does not inherit the last one's delay")
-    func extendAfterFlush() throws {
+    @Test
+    func `under .extend a new burst does not inherit the last one's delay`() throws {
         let rig = try Rig(.debounce(10, .trailing, .extend))
         rig.submit("1", at: 0, wait: 50)
         rig.flush("k", at: 1)
@@ -52,8 +52,8 @@ struct DebounceTests {
         #expect(rig.due(at: 2) == 12)
     }
 
-    @Test("with a wait of 0 nothing is coalesced, not even at one instant")
-    func zero() throws {
+    @Test
+    func `with a wait of 0 nothing is coalesced, not even at one instant`() throws {
         for edges in [.trailing, .leading, [.leading, .trailing]] as [Edges] {
             let rig = try Rig(.debounce(0, edges))
             for value in ["1", "2", "3"] { rig.submit(value, at: 5) }
@@ -63,8 +63,8 @@ struct DebounceTests {
         }
     }
 
-    @Test("a negative delay of a call counts as zero")
-    func negative() throws {
+    @Test
+    func `a negative delay of a call counts as zero`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 5, wait: -7)
         rig.advance(to: 5)
@@ -73,8 +73,8 @@ struct DebounceTests {
 
     // MARK: - Edges
 
-    @Test("with leading the first submit of a burst is executed at once, alone")
-    func leading() throws {
+    @Test
+    func `with leading the first submit of a burst is executed at once, alone`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]))
         rig.submit("1", at: 0)
         rig.submit("2", at: 1)
@@ -84,24 +84,24 @@ struct DebounceTests {
         #expect(rig.firsts == [0, 1])
     }
 
-    @Test("a burst of one submit has no trailing execution after its leading one")
-    func single() throws {
+    @Test
+    func `a burst of one submit has no trailing execution after its leading one`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]))
         rig.submit("1", at: 0)
         rig.advance(to: 100)
         #expect(rig.executions == ["0 leading 1"])
     }
 
-    @Test("leading only absorbs what comes before the gate is idle, and each of it keeps the gate open")
-    func leadingOnly() throws {
+    @Test
+    func `leading only absorbs what comes before the gate is idle, and each of it keeps the gate open`() throws {
         let rig = try Rig(.debounce(10, .leading))
         for (instant, value) in [(0, "1"), (9, "2"), (18, "3"), (28, "4")] { rig.submit(value, at: instant) }
         #expect(rig.executions == ["0 leading 1", "28 leading 4"])
         #expect(rig.fates("2", "3") == [.absorbed, .absorbed])
     }
 
-    @Test("with trailing only the gate is idle after any execution")
-    func idleAfterMaxWait() throws {
+    @Test
+    func `with trailing only the gate is idle after any execution`() throws {
         let rig = try Rig(.debounce(10, maxWait: 10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 8)
@@ -111,8 +111,8 @@ struct DebounceTests {
         #expect(rig.due(at: 11) == 21)
     }
 
-    @Test("with both edges the gate stays open until quiet after an execution in the burst")
-    func openAfterMaxWait() throws {
+    @Test
+    func `with both edges the gate stays open until quiet after an execution in the burst`() throws {
         let rig = try Rig(.debounce(10, maxWait: 10, [.leading, .trailing]))
         rig.submit("1", at: 0)
         rig.submit("2", at: 1)
@@ -126,8 +126,8 @@ struct DebounceTests {
 
     // MARK: - maxWait
 
-    @Test("no value waits longer than maxWait, counted from the oldest submit behind it")
-    func maxWait() throws {
+    @Test
+    func `no value waits longer than maxWait, counted from the oldest submit behind it`() throws {
         let rig = try Rig(.debounce(10, maxWait: 25))
         for instant in stride(from: 0, through: 60, by: 5) { rig.submit("\(instant)", at: instant) }
         rig.advance(to: 100)
@@ -135,16 +135,16 @@ struct DebounceTests {
         #expect(rig.firsts == [0, 25, 50])
     }
 
-    @Test("a delay of a call may exceed maxWait, which then rules")
-    func delayBeyondMaxWait() throws {
+    @Test
+    func `a delay of a call may exceed maxWait, which then rules`() throws {
         let rig = try Rig(.debounce(10, maxWait: 20))
         rig.submit("1", at: 0, wait: 500)
         rig.advance(to: 500)
         #expect(rig.executions == ["20 maxWait 1"])
     }
 
-    @Test("due at quiet and at maxWait at once is trailing")
-    func maxWaitTie() throws {
+    @Test
+    func `due at quiet and at maxWait at once is trailing`() throws {
         let rig = try Rig(.debounce(10, maxWait: 20))
         rig.submit("1", at: 0)
         rig.submit("2", at: 10)
@@ -154,16 +154,16 @@ struct DebounceTests {
         #expect(rig.executions == ["10 trailing 1", "30 trailing 4 ×3"])
     }
 
-    @Test("leading only with maxWait executes again when the latest execution is that long ago")
-    func leadingOnlyMaxWait() throws {
+    @Test
+    func `leading only with maxWait executes again when the latest execution is that long ago`() throws {
         let rig = try Rig(.debounce(10, maxWait: 15, .leading))
         for instant in stride(from: 0, through: 35, by: 5) { rig.submit("\(instant)", at: instant) }
         #expect(rig.executions == ["0 leading 0", "15 leading 15", "30 leading 30"])
         #expect(rig.engine.counters.absorbed == 5)
     }
 
-    @Test("without maxWait and maxCount a stream that never pauses is never executed")
-    func starvation() throws {
+    @Test
+    func `without maxWait and maxCount a stream that never pauses is never executed`() throws {
         let rig = try Rig(.debounce(10))
         for instant in 0..<1000 {
             rig.advance(to: instant * 9)
@@ -174,16 +174,16 @@ struct DebounceTests {
 
     // MARK: - maxCount
 
-    @Test("the submit that completes the count is executed at once with what was pending")
-    func maxCount() throws {
+    @Test
+    func `the submit that completes the count is executed at once with what was pending`() throws {
         let rig = try Rig(.debounce(10, maxCount: 3))
         for (instant, value) in ["1", "2", "3", "4"].enumerated() { rig.submit(value, at: instant) }
         rig.advance(to: 100)
         #expect(rig.executions == ["2 maxCount 3 ×3", "13 trailing 4"])
     }
 
-    @Test("an execution on the leading edge does not count towards maxCount")
-    func maxCountLeading() throws {
+    @Test
+    func `an execution on the leading edge does not count towards maxCount`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing], maxCount: 2))
         for (instant, value) in ["1", "2", "3", "4", "5"].enumerated() { rig.submit(value, at: instant) }
         #expect(rig.executions == ["0 leading 1", "2 maxCount 3 ×2", "4 maxCount 5 ×2"])
@@ -191,8 +191,8 @@ struct DebounceTests {
         #expect(rig.executions.last == "14 leading 6")
     }
 
-    @Test("a maxCount of 1 executes every submit at once")
-    func maxCountOne() throws {
+    @Test
+    func `a maxCount of 1 executes every submit at once`() throws {
         let rig = try Rig(.debounce(10, maxCount: 1))
         for value in ["1", "2"] { rig.submit(value, at: 0) }
         #expect(rig.executions == ["0 maxCount 1", "0 maxCount 2"])
@@ -201,8 +201,8 @@ struct DebounceTests {
 
     // MARK: - The ends of the range
 
-    @Test("a delay that cannot be counted is due in the far future, and can be flushed")
-    func saturation() throws {
+    @Test
+    func `a delay that cannot be counted is due in the far future, and can be flushed`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: .max - 5)
         #expect(rig.due(at: .max - 5) == .max)
@@ -214,8 +214,8 @@ struct DebounceTests {
         #expect(rig.broken == [])
     }
 
-    @Test("an infinite delay before the origin neither overflows nor falls due on maxWait")
-    func infiniteBeforeTheOrigin() throws {
+    @Test
+    func `an infinite delay before the origin neither overflows nor falls due on maxWait`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]))
         rig.submit("1", at: .min)
         rig.submit("2", at: .min, wait: .infinite)

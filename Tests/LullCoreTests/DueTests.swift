@@ -6,8 +6,8 @@ import Testing
 /// Section 2 of the semantics: time decides, not luck.
 @Suite("What falls due, and when")
 struct DueTests {
-    @Test("nothing is executed before it is due")
-    func notEarly() throws {
+    @Test
+    func `nothing is executed before it is due`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         #expect(rig.engine.alarm == CoreInstant(10))
@@ -17,16 +17,16 @@ struct DueTests {
         #expect(rig.executions == ["10 trailing 1"])
     }
 
-    @Test("an execution is recorded at its due instant, not when a timer fires")
-    func lateTimer() throws {
+    @Test
+    func `an execution is recorded at its due instant, not when a timer fires`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.advance(to: 500)
         #expect(rig.executions == ["10 trailing 1"])
     }
 
-    @Test("a call at exactly the due instant comes after the execution and starts something new")
-    func tie() throws {
+    @Test
+    func `a call at exactly the due instant comes after the execution and starts something new`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 10)
@@ -34,8 +34,8 @@ struct DueTests {
         #expect(rig.executions == ["10 trailing 1", "20 trailing 2"])
     }
 
-    @Test("a call does what was due at its key even if the timer is late")
-    func lateTimerAtTheKey() throws {
+    @Test
+    func `a call does what was due at its key even if the timer is late`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 30)
@@ -45,8 +45,8 @@ struct DueTests {
         #expect(rig.executions == ["10 trailing 1", "31 flush 2", "50 trailing 3"])
     }
 
-    @Test("calls with equal timestamps are handled in the order in which they were made")
-    func equalTimestamps() throws {
+    @Test
+    func `calls with equal timestamps are handled in the order in which they were made`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         rig.flush("k", at: 0)
@@ -56,8 +56,8 @@ struct DueTests {
         #expect(rig.executions == ["0 flush 1", "10 trailing 3 ×2"])
     }
 
-    @Test("an earlier instant than the last one handled counts as that one")
-    func timeRunningBackwards() throws {
+    @Test
+    func `an earlier instant than the last one handled counts as that one`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 100)
         rig.submit("2", "other", at: 40)
@@ -68,8 +68,8 @@ struct DueTests {
         #expect(rig.firsts == [100])
     }
 
-    @Test("the executions of all keys come out in order of their instants")
-    func orderOfInstants() throws {
+    @Test
+    func `the executions of all keys come out in order of their instants`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", "a", at: 0, wait: 9)
         rig.submit("2", "b", at: 1, wait: 3)
@@ -78,8 +78,8 @@ struct DueTests {
         #expect(rig.executions == ["4 trailing b: 2", "7 trailing c: 3", "9 trailing a: 1"])
     }
 
-    @Test("equal due instants come in the order in which the bursts began")
-    func orderOfBursts() throws {
+    @Test
+    func `equal due instants come in the order in which the bursts began`() throws {
         let rig = try Rig(.debounce(10))
         for (key, wait) in [("c", 10), ("a", 3), ("b", 10)] { rig.submit(key, key, at: 0, wait: CoreDuration(wait)) }
         rig.submit("a", "a", at: 1, wait: 9)
@@ -87,8 +87,8 @@ struct DueTests {
         #expect(rig.executions == ["10 trailing c: c", "10 trailing a: a ×2", "10 trailing b: b"])
     }
 
-    @Test("a key that begins a new burst is ordered by the new one")
-    func orderOfNewBursts() throws {
+    @Test
+    func `a key that begins a new burst is ordered by the new one`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("a1", "a", at: 0)
         rig.submit("b1", "b", at: 0)
@@ -98,8 +98,8 @@ struct DueTests {
         #expect(rig.executions == ["1 flush a: a1", "10 trailing b: b1", "10 trailing a: a2"])
     }
 
-    @Test("a throttle's windows belong to one burst")
-    func orderOfWindows() throws {
+    @Test
+    func `a throttle's windows belong to one burst`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("a1", "a", at: 0)
         rig.submit("a2", "a", at: 5)
@@ -111,8 +111,8 @@ struct DueTests {
         #expect(rig.executions.suffix(2) == ["20 trailing a: a3", "20 trailing b: b2"])
     }
 
-    @Test("the number of executions of one wake-up can be limited; nothing is lost or done twice")
-    func limit() throws {
+    @Test
+    func `the number of executions of one wake-up can be limited; nothing is lost or done twice`() throws {
         let rig = try Rig(.debounce(10))
         for number in 0..<10 { rig.submit("\(number)", "\(number)", at: 0) }
         rig.advance(to: 50, limit: 4)
@@ -127,8 +127,8 @@ struct DueTests {
         #expect(rig.broken == [])
     }
 
-    @Test("the alarm moves only when something is due earlier")
-    func alarm() throws {
+    @Test
+    func `the alarm moves only when something is due earlier`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         #expect(rig.last.movesAlarm)
@@ -142,8 +142,8 @@ struct DueTests {
         #expect(rig.engine.alarm == CoreInstant(7))
     }
 
-    @Test("the numbers of bursts may wrap around in the queue without changing the order")
-    func wrappingBirths() throws {
+    @Test
+    func `the numbers of bursts may wrap around in the queue without changing the order`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         engine.core.burstCount = UInt64(UInt32.max) - 5
         for key in 0..<12 { _ = engine.submit(key, for: key, at: .origin) }

@@ -9,8 +9,8 @@ import Testing
 @Suite("Fixed engine", .ownThreads)
 struct FixedEngineTests {
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test("the fixed engine yields every scenario's executions")
-    func scenarios() throws {
+    @Test
+    func `the fixed engine yields every scenario's executions`() throws {
         for scenario in try Scenario.all() {
             let keys = Array(Set(scenario.ops.compactMap(\.key))).sorted()
             var engine = FixedEngine<8, Int>(try Policy(scenario.setup.policy))
@@ -44,8 +44,10 @@ struct FixedEngineTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test("it agrees with the reference model on random calls: executions, their order, and the fate of every submit")
-    func random() throws {
+    @Test
+    func `it agrees with the reference model on random calls: executions, their order, and the fate of every submit`()
+        throws
+    {
         var executions = 0
         for seed in 0..<UInt64(max(500, environment("LULL_OPERATIONS", default: 30_000) / 200)) {
             var random = SplitMix(seed: seed &+ 77)
@@ -123,8 +125,8 @@ struct FixedEngineTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test("an alarm is when something falls due next, and before it an advance does nothing")
-    func alarm() throws {
+    @Test
+    func `an alarm is when something falls due next, and before it an advance does nothing`() throws {
         var engine = FixedEngine<2, UInt8>(try Policy.debounce(wait: .milliseconds(10)))
         var found: [UInt8] = []
         #expect(engine.alarm == .farFuture)
@@ -139,10 +141,8 @@ struct FixedEngineTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test(
-        "the order of bursts survives the wrap of their number",
-        arguments: [0xFFFF_FFFE, 0x7FFF_FFFE, 0xFFFE, 0x7FFE] as [UInt32])
-    func burstNumbers(start: UInt32) throws {
+    @Test(arguments: [0xFFFF_FFFE, 0x7FFF_FFFE, 0xFFFE, 0x7FFE] as [UInt32])
+    func `the order of bursts survives the wrap of their number`(start: UInt32) throws {
         var engine = FixedEngine<4, Int>(try Policy.debounce(wait: .milliseconds(10)))
         engine.burstCount = start
         var found: [Int] = []
@@ -155,8 +155,8 @@ struct FixedEngineTests {
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test("a key with a value of one byte takes at most 56 bytes on a machine of 64 bits")
-    func memory() {
+    @Test
+    func `a key with a value of one byte takes at most 56 bytes on a machine of 64 bits`() {
         let one = MemoryLayout<FixedEngine<1, UInt8>>.size
         let nine = MemoryLayout<FixedEngine<9, UInt8>>.size
         #expect((nine - one) / 8 <= 56)

@@ -6,8 +6,8 @@ import Testing
 /// Section 3 of the semantics: an idle gate keeps no memory.
 @Suite("Forgetting")
 struct ForgettingTests {
-    @Test("a key is forgotten when its value has been executed")
-    func trailing() throws {
+    @Test
+    func `a key is forgotten when its value has been executed`() throws {
         let rig = try Rig(.debounce(10))
         rig.submit("1", at: 0)
         #expect(rig.engine.core.slots.count == 1)
@@ -17,8 +17,8 @@ struct ForgettingTests {
         #expect(rig.released == ["k"])
     }
 
-    @Test("no wake-up is made only to forget, but the next one does")
-    func leading() throws {
+    @Test
+    func `no wake-up is made only to forget, but the next one does`() throws {
         let rig = try Rig(.throttle(10))
         for key in ["a", "b", "c"] { rig.submit(key, key, at: 0) }
         #expect(rig.engine.alarm == .farFuture)
@@ -30,8 +30,8 @@ struct ForgettingTests {
         #expect(rig.released == ["a", "b", "c"])
     }
 
-    @Test("a wake-up with a limit forgets no more keys than that, and asks to be called again")
-    func limit() throws {
+    @Test
+    func `a wake-up with a limit forgets no more keys than that, and asks to be called again`() throws {
         let rig = try Rig(.throttle(10, .leading))
         for number in 0..<10 { rig.submit("\(number)", "\(number)", at: 0) }
         rig.advance(to: 15, limit: 4)
@@ -43,8 +43,8 @@ struct ForgettingTests {
         #expect(rig.engine.alarm == .farFuture)
     }
 
-    @Test("later submits forget keys little by little")
-    func bitByBit() throws {
+    @Test
+    func `later submits forget keys little by little`() throws {
         let rig = try Rig(.throttle(10, .leading))
         for number in 0..<100 { rig.submit("\(number)", "\(number)", at: 0) }
         for number in 0..<50 { rig.submit("late \(number)", "late \(number)", at: 10) }
@@ -52,8 +52,8 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a key is remembered while its execution runs")
-    func running() throws {
+    @Test
+    func `a key is remembered while its execution runs`() throws {
         let rig = try Rig(.debounce(10), handlersTakeTime: true)
         rig.submit("1", at: 0)
         rig.advance(to: 1000)
@@ -64,8 +64,8 @@ struct ForgettingTests {
         #expect(rig.engine.core.keyExecutions.count == 0)
     }
 
-    @Test("a delay that is shortened later makes the gate idle, and forgotten, earlier")
-    func shortened() throws {
+    @Test
+    func `a delay that is shortened later makes the gate idle, and forgotten, earlier`() throws {
         let rig = try Rig(.debounce(10, .leading))
         rig.submit("1", at: 0, wait: .infinite)
         rig.submit("2", at: 5, wait: 2)
@@ -73,8 +73,8 @@ struct ForgettingTests {
         #expect(rig.engine.core.slots.count == 0)
     }
 
-    @Test("an entry that was made for a longer delay does no harm to the next burst")
-    func staleEntry() throws {
+    @Test
+    func `an entry that was made for a longer delay does no harm to the next burst`() throws {
         let rig = try Rig(.debounce(10, .leading))
         rig.submit("1", at: 0, wait: 50)
         rig.submit("2", at: 5, wait: 2)
@@ -86,8 +86,8 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("keys that are cancelled again and again leave no trace", arguments: [false, true])
-    func churnWithCancel(isThrottle: Bool) throws {
+    @Test(arguments: [false, true])
+    func `keys that are cancelled again and again leave no trace`(isThrottle: Bool) throws {
         let rig = try Rig(isThrottle ? .throttle(1_000_000) : .debounce(1_000_000))
         for round in 0..<10_000 {
             rig.submit("\(round)", "\(round % 7)", at: round)
@@ -99,8 +99,8 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a delay that shrinks with every call does not fill the queue")
-    func shrinking() throws {
+    @Test
+    func `a delay that shrinks with every call does not fill the queue`() throws {
         let rig = try Rig(.debounce(10))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0, wait: CoreDuration(1_000_000 - round)) }
         #expect(rig.engine.core.deadlines.count <= 128)
@@ -108,8 +108,8 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a window in which value after value is complete does not fill the queues", arguments: [1, 2])
-    func completing(maxCount: Int) throws {
+    @Test(arguments: [1, 2])
+    func `a window in which value after value is complete does not fill the queues`(maxCount: Int) throws {
         let rig = try Rig(.throttle(1_000_000, maxCount: maxCount))
         for round in 0..<10_000 { rig.submit("\(round)", at: 0) }
         #expect(rig.engine.core.deadlines.count <= 128)
@@ -117,8 +117,8 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a far deadline that is postponed again and again has a bounded number of entries")
-    func putOff() throws {
+    @Test
+    func `a far deadline that is postponed again and again has a bounded number of entries`() throws {
         let rig = try Rig(.debounce(10))
         for round in 0..<1000 {
             rig.submit("short \(round)", at: round * 2, wait: 1)
@@ -130,8 +130,8 @@ struct ForgettingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("what is flushed or cancelled at once removes its entries")
-    func all() throws {
+    @Test
+    func `what is flushed or cancelled at once removes its entries`() throws {
         for drops in [false, true] {
             let rig = try Rig(.debounce(10, [.leading, .trailing]))
             for number in 0..<200 { rig.submit("\(number)", "\(number % 50)", at: 0) }
@@ -144,8 +144,8 @@ struct ForgettingTests {
         }
     }
 
-    @Test("keys without references are not handed out")
-    func plainKeys() throws {
+    @Test
+    func `keys without references are not handed out`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         _ = engine.submit(1, for: 1, at: .origin)
         let actions = engine.advance(to: CoreInstant(10))

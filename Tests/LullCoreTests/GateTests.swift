@@ -9,8 +9,8 @@ struct GateTests {
         Gate.Due(at: CoreInstant(at), edge: edge, count: count, first: CoreInstant(first))
     }
 
-    @Test("an idle gate has nothing due, and nothing happens to it")
-    func idle() throws {
+    @Test
+    func `an idle gate has nothing due, and nothing happens to it`() throws {
         let policy = try Policy.debounce(10)
         var gate = Gate()
         #expect(gate.due(by: policy) == nil)
@@ -19,8 +19,8 @@ struct GateTests {
         #expect(gate == Gate())
     }
 
-    @Test("a submit opens the gate, and what is pending falls due when the gate has been quiet")
-    func trailing() throws {
+    @Test
+    func `a submit opens the gate, and what is pending falls due when the gate has been quiet`() throws {
         let policy = try Policy.debounce(10)
         var gate = Gate()
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .join)
@@ -31,8 +31,8 @@ struct GateTests {
         #expect(!gate.isOpen)
     }
 
-    @Test("with both edges the gate stays open until quiet after an execution on maxWait")
-    func openAfterMaxWait() throws {
+    @Test
+    func `with both edges the gate stays open until quiet after an execution on maxWait`() throws {
         let policy = try Policy.debounce(10, maxWait: 12, [.leading, .trailing])
         var gate = Gate()
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .lead)
@@ -44,8 +44,8 @@ struct GateTests {
         #expect(!gate.isOpen)
     }
 
-    @Test("settling late does two things at once: the execution and the end of the burst")
-    func settlingLate() throws {
+    @Test
+    func `settling late does two things at once: the execution and the end of the burst`() throws {
         let policy = try Policy.debounce(10, maxWait: 12, [.leading, .trailing])
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
@@ -55,16 +55,16 @@ struct GateTests {
         #expect(!gate.isOpen)
     }
 
-    @Test("due at quiet and at maxWait at one instant is trailing")
-    func edgeOfATie() throws {
+    @Test
+    func `due at quiet and at maxWait at one instant is trailing`() throws {
         let policy = try Policy.debounce(10, maxWait: 10)
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
         #expect(gate.settle(at: CoreInstant(10), by: policy) == due(10, .trailing, 1, first: 0))
     }
 
-    @Test("a throttle's window begins again with each trailing execution, and ends when one passes without")
-    func windows() throws {
+    @Test
+    func `a throttle's window begins again with each trailing execution, and ends when one passes without`() throws {
         let policy = try Policy.throttle(10)
         var gate = Gate()
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .lead)
@@ -75,8 +75,8 @@ struct GateTests {
         #expect(!gate.isOpen)
     }
 
-    @Test("a complete count is reported at once")
-    func complete() throws {
+    @Test
+    func `a complete count is reported at once`() throws {
         let policy = try Policy.debounce(10, maxCount: 2)
         var gate = Gate()
         #expect(gate.submit(at: CoreInstant(0), wait: nil, by: policy) == .join)
@@ -85,16 +85,16 @@ struct GateTests {
         #expect(gate.count == 0)
     }
 
-    @Test("leading only absorbs until maxWait after the latest execution")
-    func absorbing() throws {
+    @Test
+    func `leading only absorbs until maxWait after the latest execution`() throws {
         let policy = try Policy.debounce(10, maxWait: 15, .leading)
         var gate = Gate()
         let decisions = [0, 9, 14, 15, 20, 29, 30].map { gate.submit(at: CoreInstant($0), wait: nil, by: policy) }
         #expect(decisions == [.lead, .absorb, .absorb, .lead, .absorb, .absorb, .lead])
     }
 
-    @Test("flush and close make the gate idle")
-    func closing() throws {
+    @Test
+    func `flush and close make the gate idle`() throws {
         let policy = try Policy.debounce(10, [.leading, .trailing])
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)
@@ -108,8 +108,8 @@ struct GateTests {
         #expect(!gate.isOpen && gate.count == 0)
     }
 
-    @Test("under .extend a gate that was closed does not remember its last delay")
-    func extendAfterClose() throws {
+    @Test
+    func `under .extend a gate that was closed does not remember its last delay`() throws {
         let policy = try Policy.debounce(10, .trailing, .extend)
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: 50, by: policy)
@@ -120,8 +120,8 @@ struct GateTests {
         #expect(gate.due(by: policy) == CoreInstant(12))
     }
 
-    @Test("a delay of a call: negative counts as zero, infinite as the far future")
-    func delays() throws {
+    @Test
+    func `a delay of a call: negative counts as zero, infinite as the far future`() throws {
         let policy = try Policy.debounce(10)
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(5), wait: CoreDuration(nanoseconds: .min), by: policy)

@@ -49,8 +49,8 @@ struct KeyIndexTests {
         return UInt(truncatingIfNeeded: random.next())
     }
 
-    @Test("a key is found by its hash and a comparison of the key itself")
-    func find() {
+    @Test
+    func `a key is found by its hash and a comparison of the key itself`() {
         #expect(KeyIndex().find(5) { _ in true } == nil)
         let table = Table { $0 == 2 ? 9 : 5 }
         for slot in 0..<3 as Range<UInt32> { table.insert(slot) }
@@ -63,8 +63,8 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("a part of the hash saves most comparisons with other keys")
-    func fewComparisons() {
+    @Test
+    func `a part of the hash saves most comparisons with other keys`() {
         let table = Table(Self.mixed)
         for slot in 0..<100_000 as Range<UInt32> { table.insert(slot) }
         var comparisons = 0
@@ -79,8 +79,8 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("the greatest slot index is like any other", arguments: [0, .max] as [UInt])
-    func greatestSlot(hash: UInt) {
+    @Test(arguments: [0, .max] as [UInt])
+    func `the greatest slot index is like any other`(hash: UInt) {
         let table = Table { _ in hash }
         let last = UInt32(Int32.max) - 1
         for slot in [0, 1000, last] { table.insert(slot) }
@@ -90,8 +90,8 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("a removed key is not found, whatever its hash", arguments: [0, 1, .max - 1, .max] as [UInt])
-    func removed(hash: UInt) {
+    @Test(arguments: [0, 1, .max - 1, .max] as [UInt])
+    func `a removed key is not found, whatever its hash`(hash: UInt) {
         let table = Table { _ in hash }
         for slot in 0..<5 as Range<UInt32> { table.insert(slot) }
         table.remove(1)
@@ -110,10 +110,8 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test(
-        "it agrees with a set, however alike the hashes are",
-        arguments: [1, 3, 64, 5000, 1 << 32, 1 << 40, .max] as [UInt64])
-    func random(hashes: UInt64) {
+    @Test(arguments: [1, 3, 64, 5000, 1 << 32, 1 << 40, .max] as [UInt64])
+    func `it agrees with a set, however alike the hashes are`(hashes: UInt64) {
         var random = SplitMix(seed: hashes)
         // The upper bits alone differ with many hashes, or the lower ones alone with few.
         let table = Table { UInt(truncatingIfNeeded: UInt64(Self.mixed($0)) % hashes) }
@@ -140,8 +138,8 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("no call moves more than one segment's keys while many come and go, and memory follows them up and down")
-    func boundedWork() {
+    @Test
+    func `no call moves more than one segment's keys while many come and go, and memory follows them up and down`() {
         let keys = 300_000 as UInt32
         let table = Table(Self.mixed)
         for slot in 0..<keys { table.insert(slot) }
@@ -165,8 +163,8 @@ struct KeyIndexTests {
         #expect(table.broken == [])
     }
 
-    @Test("hashes that differ in few bits make a segment grow, and not the directory")
-    func alike() {
+    @Test
+    func `hashes that differ in few bits make a segment grow, and not the directory`() {
         let table = Table { UInt($0) & 1 << UInt(UInt.bitWidth / 2) | UInt($0) }
         for slot in 0..<5000 as Range<UInt32> { table.insert(slot) }
         #expect(table.index.directoryCount <= 32)
@@ -177,8 +175,8 @@ struct KeyIndexTests {
 
     // MARK: - In an engine
 
-    @Test("an engine's index grows and shrinks with the number of keys")
-    func size() throws {
+    @Test
+    func `an engine's index grows and shrinks with the number of keys`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         #expect(engine.core.keyIndex.footprint == 0)
         _ = engine.submit(0, for: 0, at: .origin)
@@ -194,8 +192,8 @@ struct KeyIndexTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("keys that come and go leave nothing behind that makes a search long or the index large")
-    func churn() throws {
+    @Test
+    func `keys that come and go leave nothing behind that makes a search long or the index large`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         for key in 0..<1000 { _ = engine.submit(key, for: key, at: .origin) }
         for key in 1000..<50_000 {
@@ -207,8 +205,8 @@ struct KeyIndexTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("the engine distinguishes keys whose hashes are all the same")
-    func collidingKeys() throws {
+    @Test
+    func `the engine distinguishes keys whose hashes are all the same`() throws {
         struct Key: Hashable {
             var name: Int
             func hash(into hasher: inout Hasher) {}

@@ -18,8 +18,8 @@ struct MaxBatchTests {
         for value in values { rig.submit("\(value)", key, at: instant) }
     }
 
-    @Test("a start takes the first values, and the rest waits with the same edge, instant and first")
-    func parts() throws {
+    @Test
+    func `a start takes the first values, and the rest waits with the same edge, instant and first`() throws {
         let rig = try rig(2)
         submit(1..<6, rig)
         rig.advance(to: 10)
@@ -34,8 +34,8 @@ struct MaxBatchTests {
         #expect(rig.engine.core.slots.count == 0)
     }
 
-    @Test("later values join the rest")
-    func joined() throws {
+    @Test
+    func `later values join the rest`() throws {
         let rig = try rig(2)
         submit(1..<4, rig)
         rig.advance(to: 10)
@@ -48,8 +48,8 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a part that fails stops nothing")
-    func failing() throws {
+    @Test
+    func `a part that fails stops nothing`() throws {
         let rig = try rig(1)
         submit(1..<3, rig)
         rig.advance(to: 10)
@@ -58,8 +58,8 @@ struct MaxBatchTests {
         #expect(rig.fates("1", "2") == [.failed, .running])
     }
 
-    @Test("the rest is not skipped, though a part is running")
-    func notSkipped() throws {
+    @Test
+    func `the rest is not skipped, though a part is running`() throws {
         let rig = try rig(1, .skip)
         submit(1..<3, rig)
         rig.advance(to: 10)
@@ -70,8 +70,8 @@ struct MaxBatchTests {
         #expect(rig.fate("late") == .absorbed)
     }
 
-    @Test("under .concurrent, as in a simulation, a key's parts follow each other at once")
-    func concurrent() throws {
+    @Test
+    func `under .concurrent, as in a simulation, a key's parts follow each other at once`() throws {
         let rig = try rig(2, .concurrent)
         submit(1..<6, rig, "a")
         submit(6..<7, rig, "b")
@@ -82,8 +82,8 @@ struct MaxBatchTests {
             ])
     }
 
-    @Test("the parts of one key do not hold back other keys that wait for a concurrency slot")
-    func slots() throws {
+    @Test
+    func `the parts of one key do not hold back other keys that wait for a concurrency slot`() throws {
         let rig = try rig(1, maxConcurrent: 1)
         submit(1..<4, rig, "a")
         submit(4..<5, rig, "b")
@@ -94,8 +94,8 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller of a flush waits for every part that has its submits, and for no later one")
-    func waiter() throws {
+    @Test
+    func `a caller of a flush waits for every part that has its submits, and for no later one`() throws {
         let rig = try rig(2)
         submit(1..<4, rig)
         rig.flush("k", at: 1)
@@ -109,8 +109,8 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller of a flush waits for the part that runs when a cancel drops the rest", arguments: [false, true])
-    func waiterOfADroppedRest(_ waitsForAll: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a caller of a flush waits for the part that runs when a cancel drops the rest`(_ waitsForAll: Bool) throws {
         let rig = try rig(2)
         submit(1..<6, rig)
         rig.flush("k", at: 1)
@@ -124,8 +124,8 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller of a flush waits for parts that run at once, in whichever order they end")
-    func waiterOfConcurrentParts() throws {
+    @Test
+    func `a caller of a flush waits for parts that run at once, in whichever order they end`() throws {
         let rig = try rig(1, .concurrent)
         submit(1..<4, rig)
         rig.flush("k", at: 1)
@@ -138,8 +138,8 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a cancel drops the rest, and leaves the part that runs")
-    func cancelled() throws {
+    @Test
+    func `a cancel drops the rest, and leaves the part that runs`() throws {
         let rig = try rig(1)
         submit(1..<4, rig)
         rig.advance(to: 10)
@@ -150,8 +150,8 @@ struct MaxBatchTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a large batch comes out whole, part by part")
-    func great() throws {
+    @Test
+    func `a large batch comes out whole, part by part`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), combination: .collect, maxBatch: 100))
         for value in 0..<100_050 { _ = engine.submit(value, for: 1, at: .origin) }
         var actions = engine.advance(to: CoreInstant(10))

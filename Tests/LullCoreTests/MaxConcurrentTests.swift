@@ -10,8 +10,8 @@ struct MaxConcurrentTests {
         try Rig(.debounce(wait), whileRunning: whileRunning, maxConcurrent: limit, handlersTakeTime: true)
     }
 
-    @Test("no more executions run at once than maxConcurrent allows")
-    func limit() throws {
+    @Test
+    func `no more executions run at once than maxConcurrent allows`() throws {
         let rig = try rig(2)
         for key in ["a", "b", "c"] { rig.submit("\(key)1", key, at: 0) }
         rig.advance(to: 10)
@@ -22,8 +22,8 @@ struct MaxConcurrentTests {
         #expect(rig.broken == [])
     }
 
-    @Test("concurrency slots are assigned in order of due instants")
-    func dueOrder() throws {
+    @Test
+    func `concurrency slots are assigned in order of due instants`() throws {
         let rig = try rig(1)
         rig.submit("a1", "a", at: 0, wait: 1)
         rig.submit("late", "b", at: 0, wait: 9)
@@ -34,10 +34,11 @@ struct MaxConcurrentTests {
         #expect(rig.executions == ["1 trailing a: a1", "5 trailing c: early", "9 trailing b: late"])
     }
 
-    @Test(
-        "concurrency slots are assigned in order of due instants, also to values that a late timer finds in another order"
-    )
-    func lateTimer() throws {
+    @Test
+    func
+        `concurrency slots are assigned in order of due instants, also to values that a late timer finds in another order`()
+        throws
+    {
         let rig = try rig(1)
         rig.submit("a1", "a", at: 0, wait: 0)
         rig.advance(to: 0)
@@ -51,8 +52,8 @@ struct MaxConcurrentTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a value that waited for its own key comes before one that was due later")
-    func dueOrderAcrossKeys() throws {
+    @Test
+    func `a value that waited for its own key comes before one that was due later`() throws {
         let rig = try rig(2)
         rig.submit("a1", "a", at: 0, wait: 1)
         rig.submit("b1", "b", at: 0, wait: 1)
@@ -67,8 +68,8 @@ struct MaxConcurrentTests {
         #expect(rig.broken == [])
     }
 
-    @Test("values that were due at one instant start in the order in which they fell due")
-    func ties() throws {
+    @Test
+    func `values that were due at one instant start in the order in which they fell due`() throws {
         let rig = try rig(2)
         rig.submit("a1", "a", at: 0, wait: 1)
         rig.submit("b1", "b", at: 0, wait: 1)
@@ -81,8 +82,8 @@ struct MaxConcurrentTests {
         #expect(rig.executions.last == "3 trailing a: a2")
     }
 
-    @Test("a value that replaces a waiting one waits by its own due instant")
-    func replacement() throws {
+    @Test
+    func `a value that replaces a waiting one waits by its own due instant`() throws {
         let rig = try rig(1)
         rig.submit("a1", "a", at: 0, wait: 0)
         rig.submit("b1", "b", at: 1, wait: 0)
@@ -97,8 +98,8 @@ struct MaxConcurrentTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a cancelled value leaves the queue")
-    func cancelled() throws {
+    @Test
+    func `a cancelled value leaves the queue`() throws {
         let rig = try rig(1)
         for key in ["a", "b", "c"] { rig.submit("\(key)1", key, at: 0) }
         rig.advance(to: 10)
@@ -109,8 +110,8 @@ struct MaxConcurrentTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a key may run twice at once under .concurrent, but only one of its values waits")
-    func concurrent() throws {
+    @Test
+    func `a key may run twice at once under .concurrent, but only one of its values waits`() throws {
         let rig = try rig(2, .concurrent)
         for (instant, value) in ["1", "2", "3", "4"].enumerated() { rig.submit(value, at: instant * 20) }
         rig.advance(to: 100)
@@ -122,8 +123,8 @@ struct MaxConcurrentTests {
         #expect(rig.broken == [])
     }
 
-    @Test("the queue of starts drops what is cancelled or replaced")
-    func stale() throws {
+    @Test
+    func `the queue of starts drops what is cancelled or replaced`() throws {
         let rig = try rig(1)
         rig.submit("first", "first", at: 0, wait: 0)
         for round in 1...1000 {

@@ -6,8 +6,8 @@ import Testing
 /// Section 6 of the semantics: nothing vanishes.
 @Suite("Outcomes and conservation")
 struct OutcomeTests {
-    @Test("every submit has exactly one fate, and the counters agree at every step")
-    func story() throws {
+    @Test
+    func `every submit has exactly one fate, and the counters agree at every step`() throws {
         let rig = try Rig(.debounce(10, maxCount: 3), capacity: 2, handlersTakeTime: true)
         let steps: [() -> Void] = [
             { rig.submit("1", "a", at: 0) },
@@ -48,8 +48,8 @@ struct OutcomeTests {
         #expect(expected.addUp)
     }
 
-    @Test("what waits counts as pending, what runs as running")
-    func waiting() throws {
+    @Test
+    func `what waits counts as pending, what runs as running`() throws {
         let rig = try Rig(.debounce(10), combination: .collect, handlersTakeTime: true)
         for value in ["1", "2"] { rig.submit(value, at: 0) }
         rig.flush("k", at: 1)
@@ -61,8 +61,8 @@ struct OutcomeTests {
         #expect(rig.engine.counters.addUp == true)
     }
 
-    @Test("counters that do not add up are detected")
-    func addUp() {
+    @Test
+    func `counters that do not add up are detected`() {
         var counters = Counters()
         #expect(counters.addUp)
         counters.submitted = 1
@@ -73,8 +73,8 @@ struct OutcomeTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("reporting the end of an execution twice stops the program")
-        func endedTwice() async {
+        @Test
+        func `reporting the end of an execution twice stops the program`() async {
             await #expect(processExitsWith: .failure) {
                 var engine = Engine<Int, Int>(try Setup(.debounce(wait: 0)))
                 _ = engine.submit(1, for: 1, at: .origin)
@@ -85,8 +85,8 @@ struct OutcomeTests {
         }
     #endif
 
-    @Test("the identifier of an execution is never reused")
-    func names() throws {
+    @Test
+    func `the identifier of an execution is never reused`() throws {
         let rig = try Rig(.debounce(0), whileRunning: .concurrent, handlersTakeTime: true)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
         rig.advance(to: 0)

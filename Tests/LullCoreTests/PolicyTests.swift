@@ -5,8 +5,8 @@ import Testing
 /// Section 10 of the semantics: bad input is refused where it enters.
 @Suite("Policies and setups")
 struct PolicyTests {
-    @Test("a debounce keeps its settings")
-    func debounce() throws {
+    @Test
+    func `a debounce keeps its settings`() throws {
         let policy = try Policy.debounce(
             wait: .seconds(2), maxWait: .seconds(10), edges: [.leading, .trailing], delayRule: .extend, maxCount: 7)
         #expect(policy.kind == .debounce)
@@ -17,8 +17,8 @@ struct PolicyTests {
         #expect(policy.maxCount == 7)
     }
 
-    @Test("a debounce executes on the trailing edge, restarts its delay, and has no limits by default")
-    func debounceDefaults() throws {
+    @Test
+    func `a debounce executes on the trailing edge, restarts its delay, and has no limits by default`() throws {
         let policy = try Policy.debounce(wait: .seconds(2))
         #expect(policy.edges == .trailing)
         #expect(policy.delayRule == .restart)
@@ -26,8 +26,8 @@ struct PolicyTests {
         #expect(policy.maxCount == nil)
     }
 
-    @Test("a throttle executes on both edges by default")
-    func throttleDefaults() throws {
+    @Test
+    func `a throttle executes on both edges by default`() throws {
         let policy = try Policy.throttle(interval: .milliseconds(100))
         #expect(policy.kind == .throttle)
         #expect(policy.wait == .milliseconds(100))
@@ -35,22 +35,22 @@ struct PolicyTests {
         #expect(policy.maxCount == nil)
     }
 
-    @Test("the least allowed settings are accepted")
-    func least() throws {
+    @Test
+    func `the least allowed settings are accepted`() throws {
         _ = try Policy.debounce(wait: .zero, maxWait: .zero, maxCount: 1)
         _ = try Policy.debounce(wait: .infinite, maxWait: .infinite)
         let throttle = try Policy.throttle(interval: .zero, maxCount: 1)
         _ = try Setup(throttle, maxConcurrent: 1, capacity: 1)
     }
 
-    @Test("a negative wait is refused")
-    func negativeWait() {
+    @Test
+    func `a negative wait is refused`() {
         #expect(throws: PolicyError.negativeWait(-1)) { try Policy.debounce(wait: -1) }
         #expect(throws: PolicyError.negativeInterval(-1)) { try Policy.throttle(interval: -1) }
     }
 
-    @Test("a maxWait below the wait is refused")
-    func maxWaitBelowWait() {
+    @Test
+    func `a maxWait below the wait is refused`() {
         #expect(throws: PolicyError.maxWaitBelowWait(maxWait: 9, wait: 10)) {
             try Policy.debounce(wait: 10, maxWait: 9)
         }
@@ -59,25 +59,25 @@ struct PolicyTests {
         }
     }
 
-    @Test("edges that are empty, or name no edge, are refused", arguments: [0, 4, 252] as [UInt8])
-    func noEdges(bits: UInt8) {
+    @Test(arguments: [0, 4, 252] as [UInt8])
+    func `edges that are empty, or name no edge, are refused`(bits: UInt8) {
         #expect(throws: PolicyError.noEdges) { try Policy.debounce(wait: 1, edges: Edges(rawValue: bits)) }
         #expect(throws: PolicyError.noEdges) { try Policy.throttle(interval: 1, edges: Edges(rawValue: bits)) }
     }
 
-    @Test("bits that name no edge are dropped beside one that does")
-    func unknownEdges() throws {
+    @Test
+    func `bits that name no edge are dropped beside one that does`() throws {
         #expect(try Policy.debounce(wait: 1, edges: Edges(rawValue: 255)).edges == [.leading, .trailing])
     }
 
-    @Test("a maxCount below one is refused", arguments: [0, -1, .min])
-    func maxCountBelowOne(count: Int) {
+    @Test(arguments: [0, -1, .min])
+    func `a maxCount below one is refused`(count: Int) {
         #expect(throws: PolicyError.maxCountBelowOne(count)) { try Policy.debounce(wait: 1, maxCount: count) }
         #expect(throws: PolicyError.maxCountBelowOne(count)) { try Policy.throttle(interval: 1, maxCount: count) }
     }
 
-    @Test("a maxCount without the trailing edge is refused")
-    func maxCountWithoutTrailing() {
+    @Test
+    func `a maxCount without the trailing edge is refused`() {
         #expect(throws: PolicyError.maxCountWithoutTrailing(3)) {
             try Policy.debounce(wait: 1, edges: .leading, maxCount: 3)
         }
@@ -86,8 +86,8 @@ struct PolicyTests {
         }
     }
 
-    @Test("a spacing that is negative, or without the trailing edge, is refused")
-    func spacing() throws {
+    @Test
+    func `a spacing that is negative, or without the trailing edge, is refused`() throws {
         #expect(throws: PolicyError.negativeSpacing(-1)) { try Policy.debounce(wait: 1, spacing: -1) }
         #expect(throws: PolicyError.spacingWithoutTrailing(3)) {
             try Policy.debounce(wait: 1, edges: .leading, spacing: 3)
@@ -95,8 +95,8 @@ struct PolicyTests {
         #expect(try Policy.debounce(wait: 1, spacing: 0) == Policy.debounce(wait: 1))
     }
 
-    @Test("limits that would allow nothing are refused")
-    func bounds() throws {
+    @Test
+    func `limits that would allow nothing are refused`() throws {
         let policy = try Policy.debounce(wait: 1)
         #expect(throws: PolicyError.maxConcurrentBelowOne(0)) { try Setup(policy, maxConcurrent: 0) }
         #expect(throws: PolicyError.capacityBelowOne(-2)) { try Setup(policy, capacity: -2) }
@@ -110,35 +110,33 @@ struct PolicyTests {
         #expect(unbounded.maxConcurrent == .max && unbounded.capacity == .max)
     }
 
-    @Test(
-        "an error names the value and the rule",
-        arguments: [
-            (PolicyError.negativeWait(.seconds(-2)), "the wait is -2s, but must be zero or more"),
-            (.negativeInterval(.milliseconds(-5)), "the interval is -5ms, but must be zero or more"),
-            (
-                .maxWaitBelowWait(maxWait: .seconds(1), wait: .milliseconds(1500)),
-                "the maxWait is 1s, but must be at least the wait of 1500ms"
-            ),
-            (.noEdges, "the edges are empty, but must contain leading, trailing, or both"),
-            (.maxCountBelowOne(0), "the maxCount is 0, but must be 1 or more"),
-            (
-                .maxCountWithoutTrailing(4),
-                "the maxCount is 4, but needs the trailing edge: without it nothing is ever pending"
-            ),
-            (.negativeSpacing(.seconds(-1)), "the spacing is -1s, but must be zero or more"),
-            (
-                .spacingWithoutTrailing(.seconds(2)),
-                "the spacing is 2s, but needs the trailing edge: without it nothing can wait"
-            ),
-            (.maxConcurrentBelowOne(-1), "the maxConcurrent is -1, but must be 1 or more"),
-            (.capacityBelowOne(0), "the capacity is 0, but must be 1 or more"),
-        ])
-    func messages(error: PolicyError, message: String) {
+    @Test(arguments: [
+        (PolicyError.negativeWait(.seconds(-2)), "the wait is -2s, but must be zero or more"),
+        (.negativeInterval(.milliseconds(-5)), "the interval is -5ms, but must be zero or more"),
+        (
+            .maxWaitBelowWait(maxWait: .seconds(1), wait: .milliseconds(1500)),
+            "the maxWait is 1s, but must be at least the wait of 1500ms"
+        ),
+        (.noEdges, "the edges are empty, but must contain leading, trailing, or both"),
+        (.maxCountBelowOne(0), "the maxCount is 0, but must be 1 or more"),
+        (
+            .maxCountWithoutTrailing(4),
+            "the maxCount is 4, but needs the trailing edge: without it nothing is ever pending"
+        ),
+        (.negativeSpacing(.seconds(-1)), "the spacing is -1s, but must be zero or more"),
+        (
+            .spacingWithoutTrailing(.seconds(2)),
+            "the spacing is 2s, but needs the trailing edge: without it nothing can wait"
+        ),
+        (.maxConcurrentBelowOne(-1), "the maxConcurrent is -1, but must be 1 or more"),
+        (.capacityBelowOne(0), "the capacity is 0, but must be 1 or more"),
+    ])
+    func `an error names the value and the rule`(error: PolicyError, message: String) {
         #expect("\(error)" == message)
     }
 
-    @Test("edges have the names that records use")
-    func names() {
+    @Test
+    func `edges have the names that records use`() {
         let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
         #expect(edges.map { "\($0.name)" } == ["leading", "trailing", "maxWait", "maxCount", "flush"])
     }

@@ -14,8 +14,8 @@ struct RandomTests {
     private let seed = environment("LULL_SEED", default: UInt64(20_260_101))
     private let operations = environment("LULL_OPERATIONS", default: 30_000)
 
-    @Test("the engine agrees with the reference model")
-    func comparison() throws {
+    @Test
+    func `the engine agrees with the reference model`() throws {
         var executions = 0
         for trial in 0..<UInt64(max(1, operations / Self.length)) {
             var random = SplitMix(seed: seed &+ trial)
@@ -32,8 +32,8 @@ struct RandomTests {
         #expect(executions > operations / 20)
     }
 
-    @Test("it agrees with many keys, when its data structures grow, shrink and are swept")
-    func manyKeys() throws {
+    @Test
+    func `it agrees with many keys, when its data structures grow, shrink and are swept`() throws {
         let length = 1600
         for trial in 0..<UInt64(max(1, operations / 64 / length)) {
             var random = SplitMix(seed: seed &+ trial)

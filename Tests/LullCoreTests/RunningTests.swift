@@ -16,8 +16,8 @@ struct RunningTests {
 
     // MARK: - queue
 
-    @Test("under .queue a due value waits, and starts when the running one has ended")
-    func queue() throws {
+    @Test
+    func `under .queue a due value waits, and starts when the running one has ended`() throws {
         let rig = try rig(.queue)
         rig.submit("2", at: 1, wait: 4)
         rig.advance(to: 5)
@@ -27,8 +27,9 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a later due value replaces the waiting one: counts are added, first stays, edge and instant are new")
-    func replacing() throws {
+    @Test
+    func `a later due value replaces the waiting one: counts are added, first stays, edge and instant are new`() throws
+    {
         let rig = try rig(.queue)
         rig.submit("2", at: 1, wait: 1)
         rig.submit("3", at: 3)
@@ -41,8 +42,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("under .first the waiting value stays and the later one is absorbed")
-    func replacingFirst() throws {
+    @Test
+    func `under .first the waiting value stays and the later one is absorbed`() throws {
         let rig = try rig(.queue, .first)
         rig.submit("2", at: 1, wait: 0)
         rig.submit("3", at: 2, wait: 0)
@@ -52,8 +53,8 @@ struct RunningTests {
         #expect(rig.fates("2", "3") == [.running, .absorbed])
     }
 
-    @Test("with .collect what waits may exceed maxCount")
-    func collecting() throws {
+    @Test
+    func `with .collect what waits may exceed maxCount`() throws {
         let rig = try Rig(.debounce(10, maxCount: 2), combination: .collect, handlersTakeTime: true)
         for value in ["1", "2", "3", "4", "5", "6", "7"] { rig.submit(value, at: 0) }
         #expect(rig.executions == ["0 maxCount 1+2 ×2"])
@@ -64,8 +65,8 @@ struct RunningTests {
 
     // MARK: - cancelRunning
 
-    @Test("under .cancelRunning the running one is cancelled, once, and awaited")
-    func cancelRunning() throws {
+    @Test
+    func `under .cancelRunning the running one is cancelled, once, and awaited`() throws {
         let rig = try rig(.cancelRunning)
         rig.submit("2", at: 1, wait: 0)
         rig.submit("3", at: 2, wait: 0)
@@ -78,8 +79,8 @@ struct RunningTests {
         #expect(rig.engine.counters.failed == 0)
     }
 
-    @Test("an execution that is cancelled and returns is executed all the same")
-    func cancelledAndReturned() throws {
+    @Test
+    func `an execution that is cancelled and returns is executed all the same`() throws {
         let rig = try rig(.cancelRunning)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -87,8 +88,8 @@ struct RunningTests {
         #expect(rig.fate("1") == .executed)
     }
 
-    @Test("an execution that is not cancelled and throws has failed")
-    func failed() throws {
+    @Test
+    func `an execution that is not cancelled and throws has failed`() throws {
         for rule in [.queue, .cancelRunning, .concurrent, .skip] as [WhileRunning] {
             let rig = try rig(rule)
             rig.end("1", .threw)
@@ -96,10 +97,10 @@ struct RunningTests {
         }
     }
 
-    @Test(
-        "a later cancel turns a run cancelled for a newer value into a cancelled one: that value is dropped",
-        arguments: [false, true])
-    func cancelledAfterSuperseded(_ running: Bool) throws {
+    @Test(arguments: [false, true])
+    func `a later cancel turns a run cancelled for a newer value into a cancelled one: that value is dropped`(
+        _ running: Bool
+    ) throws {
         let rig = try rig(.cancelRunning)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -111,8 +112,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("the driver can ask whether a run is being cancelled, and whether it has started")
-    func questions() throws {
+    @Test
+    func `the driver can ask whether a run is being cancelled, and whether it has started`() throws {
         var engine = Engine<String, String>(try Setup(.debounce(10), whileRunning: .cancelRunning))
         let actions = { (actions: Actions<String, String>) -> RunID? in
             for case .start(let execution) in actions.more { return execution.run }
@@ -133,8 +134,9 @@ struct RunningTests {
 
     // MARK: - restart
 
-    @Test("under .restart the running one is interrupted, and its values start again in front of the newer ones")
-    func restart() throws {
+    @Test
+    func `under .restart the running one is interrupted, and its values start again in front of the newer ones`() throws
+    {
         let rig = try rig(.restart, .collect)
         rig.submit("2", at: 1, wait: 0)
         rig.submit("3", at: 2, wait: 0)
@@ -150,8 +152,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("one value is kept as the combination says")
-    func restartWithOneValue() throws {
+    @Test
+    func `one value is kept as the combination says`() throws {
         let latest = try rig(.restart, .latest)
         latest.submit("2", at: 1, wait: 0)
         latest.advance(to: 1)
@@ -167,8 +169,8 @@ struct RunningTests {
         #expect(latest.broken + first.broken == [])
     }
 
-    @Test("an interrupted execution that returns is executed, and the newer value starts alone")
-    func restartOfWhatReturns() throws {
+    @Test
+    func `an interrupted execution that returns is executed, and the newer value starts alone`() throws {
         let rig = try rig(.restart, .collect)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -178,8 +180,8 @@ struct RunningTests {
         #expect(rig.engine.counters.restarted == 0)
     }
 
-    @Test("interrupting at the submit, what goes back is held until the newer value falls due")
-    func held() throws {
+    @Test
+    func `interrupting at the submit, what goes back is held until the newer value falls due`() throws {
         let rig = try rig(.restart(interrupting: .whenSubmitted), .collect)
         rig.submit("2", at: 1)
         #expect(rig.stopped == ["1"])
@@ -192,8 +194,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("what is held starts with a flush, and is dropped by a cancel", arguments: [true, false])
-    func heldAndCalled(_ flushes: Bool) throws {
+    @Test(arguments: [true, false])
+    func `what is held starts with a flush, and is dropped by a cancel`(_ flushes: Bool) throws {
         let rig = try rig(.restart(interrupting: .whenSubmitted), .collect)
         rig.submit("2", at: 1)
         // The newer value is dropped before the execution has given its own back.
@@ -213,8 +215,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("an execution whose oldest submit is as old as maxWait is not interrupted")
-    func notForEver() throws {
+    @Test
+    func `an execution whose oldest submit is as old as maxWait is not interrupted`() throws {
         let rig = try Rig(
             .debounce(10, maxWait: 20), combination: .collect, whileRunning: .restart, handlersTakeTime: true)
         rig.submit("1", at: 0)
@@ -231,8 +233,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a cancel of what is running ends an interrupted execution as cancelled")
-    func cancelOfInterrupted() throws {
+    @Test
+    func `a cancel of what is running ends an interrupted execution as cancelled`() throws {
         let rig = try rig(.restart, .collect)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -243,8 +245,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller that waits for an interrupted execution waits for the one that gets its values")
-    func waitingForInterrupted() throws {
+    @Test
+    func `a caller that waits for an interrupted execution waits for the one that gets its values`() throws {
         let rig = try rig(.restart, .collect)
         #expect(rig.wait(1))
         rig.submit("2", at: 1, wait: 0)
@@ -256,8 +258,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a part of a batch goes back in front of the rest")
-    func partOfABatch() throws {
+    @Test
+    func `a part of a batch goes back in front of the rest`() throws {
         let rig = try Rig(
             .debounce(10), combination: .collect, whileRunning: .restart, maxBatch: 2, handlersTakeTime: true)
         for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
@@ -272,8 +274,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("after a shut-down nothing is held: it starts at once, or is cancelled", arguments: [true, false])
-    func shutDownOfHeld(_ flushes: Bool) throws {
+    @Test(arguments: [true, false])
+    func `after a shut-down nothing is held: it starts at once, or is cancelled`(_ flushes: Bool) throws {
         let rig = try rig(.restart(interrupting: .whenSubmitted), .collect)
         rig.submit("2", at: 1)
         rig.cancel("k", at: 2)
@@ -290,8 +292,8 @@ struct RunningTests {
 
     // MARK: - Interrupting at the submit
 
-    @Test("under .cancelRunning, too, a submit can cancel what is running, and keeps maxWait")
-    func cancelRunningWhenSubmitted() throws {
+    @Test
+    func `under .cancelRunning, too, a submit can cancel what is running, and keeps maxWait`() throws {
         let rig = try Rig(
             .debounce(10, maxWait: 15), whileRunning: .cancelRunning(interrupting: .whenSubmitted),
             handlersTakeTime: true)
@@ -307,8 +309,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a submit that is absorbed or rejected interrupts nothing")
-    func refused() throws {
+    @Test
+    func `a submit that is absorbed or rejected interrupts nothing`() throws {
         let rig = try Rig(
             .debounce(10, [.leading]), whileRunning: .restart(interrupting: .whenSubmitted), handlersTakeTime: true)
         rig.submit("1", at: 0)
@@ -322,8 +324,8 @@ struct RunningTests {
 
     // MARK: - concurrent
 
-    @Test("under .concurrent both run, and end independently")
-    func concurrent() throws {
+    @Test
+    func `under .concurrent both run, and end independently`() throws {
         let rig = try rig(.concurrent)
         rig.submit("2", at: 1, wait: 0)
         rig.submit("3", at: 2, wait: 0)
@@ -339,8 +341,8 @@ struct RunningTests {
 
     // MARK: - skip
 
-    @Test("under .skip a due value is dropped as absorbed")
-    func skip() throws {
+    @Test
+    func `under .skip a due value is dropped as absorbed`() throws {
         let rig = try rig(.skip)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -351,8 +353,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("under .skip a leading value is dropped as well, and the burst goes on")
-    func skipLeading() throws {
+    @Test
+    func `under .skip a leading value is dropped as well, and the burst goes on`() throws {
         let rig = try Rig(.debounce(10, [.leading, .trailing]), whileRunning: .skip, handlersTakeTime: true)
         rig.submit("1", at: 0)
         rig.submit("2", at: 20)
@@ -363,8 +365,8 @@ struct RunningTests {
         #expect(rig.fate("2") == .absorbed)
     }
 
-    @Test("under .skip a flush waits, and what falls due meanwhile is dropped")
-    func skipFlush() throws {
+    @Test
+    func `under .skip a flush waits, and what falls due meanwhile is dropped`() throws {
         let rig = try rig(.skip)
         rig.submit("2", at: 1)
         rig.flush("k", at: 2)
@@ -378,8 +380,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("under .skip the flush of a shut-down waits")
-    func skipShutDown() throws {
+    @Test
+    func `under .skip the flush of a shut-down waits`() throws {
         let rig = try rig(.skip)
         rig.submit("2", at: 1)
         rig.shutDown(flushing: true, at: 2)
@@ -389,8 +391,8 @@ struct RunningTests {
 
     // MARK: - The gate goes on
 
-    @Test("a submit while its key is running opens a new burst")
-    func newBurst() throws {
+    @Test
+    func `a submit while its key is running opens a new burst`() throws {
         let rig = try rig(.queue)
         rig.submit("2", at: 1)
         rig.advance(to: 3)
@@ -403,8 +405,8 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    @Test("different keys run independently")
-    func keys() throws {
+    @Test
+    func `different keys run independently`() throws {
         let rig = try rig(.queue)
         rig.submit("2", "other", at: 1, wait: 0)
         rig.advance(to: 1)

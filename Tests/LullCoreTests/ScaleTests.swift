@@ -14,8 +14,8 @@ struct ScaleTests {
         static let keys = environment("LULL_KEYS", default: 1_000_000)
     #endif
 
-    @Test("all of many pending keys are executed, once, in order, and their memory is given back")
-    func pending() throws {
+    @Test
+    func `all of many pending keys are executed, once, in order, and their memory is given back`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(wait: .seconds(1))))
         for key in 0..<Self.keys { _ = engine.submit(key, for: key, at: CoreInstant(key)) }
         #expect(engine.openKeyCount == Self.keys)
@@ -42,8 +42,8 @@ struct ScaleTests {
         #expect(rest <= 1 << 16)
     }
 
-    @Test("many keys that wait to start are executed, once, in order")
-    func waiting() throws {
+    @Test
+    func `many keys that wait to start are executed, once, in order`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(wait: 1), maxConcurrent: 1))
         for key in 0..<Self.keys { _ = engine.submit(key, for: key, at: CoreInstant(key), wait: 0) }
         var actions = engine.advance(to: CoreInstant(Self.keys)).more
@@ -56,8 +56,8 @@ struct ScaleTests {
         #expect(engine.core.slots.count == 0 && engine.core.startQueue.count == 0)
     }
 
-    @Test("keys that come and go with long deadlines do not make the engine grow", arguments: [false, true])
-    func churn(isThrottle: Bool) throws {
+    @Test(arguments: [false, true])
+    func `keys that come and go with long deadlines do not make the engine grow`(isThrottle: Bool) throws {
         let policy: Policy = isThrottle ? try .throttle(interval: .seconds(3600)) : try .debounce(wait: .seconds(3600))
         var engine = Engine<Int, Int>(try Setup(policy))
         for round in 0..<Self.keys {
@@ -73,8 +73,8 @@ struct ScaleTests {
         #expect(engine.footprint <= 1 << 20)
     }
 
-    @Test("a burst on few keys needs memory for few keys")
-    func burst() throws {
+    @Test
+    func `a burst on few keys needs memory for few keys`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(wait: .seconds(1), maxWait: .seconds(5))))
         for submit in 0..<Self.keys { _ = engine.submit(submit, for: submit % 4, at: CoreInstant(submit)) }
         #expect(engine.footprint < 1 << 13)

@@ -7,8 +7,8 @@ import Testing
 /// The published conformance cases, in virtual time.
 @Suite("Scenarios", .ownThreads)
 struct ScenarioTests {
-    @Test("the engine yields every scenario's executions")
-    func engine() throws {
+    @Test
+    func `the engine yields every scenario's executions`() throws {
         let scenarios = try Scenario.all()
         #expect(scenarios.count == 288)
         for scenario in scenarios {
@@ -17,15 +17,15 @@ struct ScenarioTests {
         }
     }
 
-    @Test("the reference model yields every scenario's executions")
-    func reference() throws {
+    @Test
+    func `the reference model yields every scenario's executions`() throws {
         for scenario in try Scenario.all() {
             #expect(scenario.reference() == scenario.expected, "\(scenario.id): \(scenario.source)")
         }
     }
 
-    @Test("a late timer changes nothing in what falls due, key by key")
-    func lateTimer() throws {
+    @Test
+    func `a late timer changes nothing in what falls due, key by key`() throws {
         for scenario in try Scenario.all() {
             let found = try simulate(scenario, isTimerLate: true)
             for key in Set(scenario.expected.map { $0.key }) {

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("Slab")
 struct SlabTests {
-    @Test("an element keeps its index until it is removed")
-    func indices() {
+    @Test
+    func `an element keeps its index until it is removed`() {
         var slab = Slab<String>()
         let indices = (0..<200).map { slab.insert("\($0)") }
         #expect(Set(indices).count == 200)
@@ -20,8 +20,8 @@ struct SlabTests {
         #expect(slab.checkInvariants() == [])
     }
 
-    @Test("one element needs memory for one")
-    func small() {
+    @Test
+    func `one element needs memory for one`() {
         var slab = Slab<Int>()
         let index = slab.insert(7)
         #expect(index == 0)
@@ -31,8 +31,8 @@ struct SlabTests {
         #expect(slab.blocks(of: 0)[0].capacity == 1)
     }
 
-    @Test("a range of blocks can be visited alone: elements that stay are seen once, in order")
-    func portions() {
+    @Test
+    func `a range of blocks can be visited alone: elements that stay are seen once, in order`() {
         var slab = Slab<Int>()
         #expect(slab.blockCount == 0)
         let indices = (0..<200_000).map { slab.insert($0) }
@@ -54,8 +54,8 @@ struct SlabTests {
         #expect(slab.checkInvariants() == [])
     }
 
-    @Test("a segment is given back with its last element, and filled again later")
-    func segments() {
+    @Test
+    func `a segment is given back with its last element, and filled again later`() {
         var slab = Slab<Int>()
         let indices = (0..<200_000).map { slab.insert($0) }
         #expect(slab.allSegments.count == 4)
@@ -71,8 +71,8 @@ struct SlabTests {
         #expect(slab.insert(1) == 0)
     }
 
-    @Test("a block is given back with its last element")
-    func blocks() {
+    @Test
+    func `a block is given back with its last element`() {
         var slab = Slab<Int>()
         let indices = (0..<640).map { slab.insert($0) }
         #expect(slab.blockCount == 10)
@@ -86,8 +86,8 @@ struct SlabTests {
         #expect(slab.checkInvariants() == [])
     }
 
-    @Test("the memory of blocks is handed out, to be freed later; if it is not taken, little of it is kept")
-    func discarded() {
+    @Test
+    func `the memory of blocks is handed out, to be freed later; if it is not taken, little of it is kept`() {
         var slab = Slab<Int>()
         let indices = (0..<64 * 100).map { slab.insert($0) }
         // The memory of smaller blocks.
@@ -105,8 +105,8 @@ struct SlabTests {
         #expect(slab.checkInvariants() == [])
     }
 
-    @Test("its elements are released with it")
-    func release() {
+    @Test
+    func `its elements are released with it`() {
         final class Token {}
         weak var removed: Token?
         weak var kept: Token?
@@ -123,8 +123,8 @@ struct SlabTests {
         #expect(kept == nil)
     }
 
-    @Test("it agrees with a dictionary on random calls", arguments: 0..<10)
-    func random(seed: Int) {
+    @Test(arguments: 0..<10)
+    func `it agrees with a dictionary on random calls`(seed: Int) {
         var random = SplitMix(seed: UInt64(seed))
         var slab = Slab<String>()
         var dictionary: [UInt32: String] = [:]

@@ -115,8 +115,8 @@ struct SmallWorldTests {
         return policies
     }()
 
-    @Test("a gate and the reference agree on every sequence of calls")
-    func sequences() throws {
+    @Test
+    func `a gate and the reference agree on every sequence of calls`() throws {
         let depth = environment("LULL_DEPTH", default: 4)
         var (calls, states) = (0, 0)
         for policy in Self.policies {

@@ -7,8 +7,8 @@ import Testing
 /// Section 3 of the semantics: the least time between two due instants of a key.
 @Suite("Spacing")
 struct SpacingTests {
-    @Test("a value that comes to rest too soon waits for the spacing, and later ones join it")
-    func waits() throws {
+    @Test
+    func `a value that comes to rest too soon waits for the spacing, and later ones join it`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         rig.submit("1", at: 0)
         rig.submit("2", at: 5)
@@ -25,8 +25,8 @@ struct SpacingTests {
         #expect(rig.firsts == [0, 5, 100])
     }
 
-    @Test("keys have spacings of their own")
-    func keys() throws {
+    @Test
+    func `keys have spacings of their own`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         for key in ["a", "b"] { rig.submit(key, key, at: key == "a" ? 0 : 10) }
         for key in ["a", "b"] { rig.submit(key + key, key, at: 14) }
@@ -34,8 +34,8 @@ struct SpacingTests {
         #expect(rig.executions == ["3 trailing a: a", "13 trailing b: b", "23 trailing a: aa", "33 trailing b: bb"])
     }
 
-    @Test("there is no leading edge before the spacing has passed", arguments: [19, 20])
-    func leading(instant: Int) throws {
+    @Test(arguments: [19, 20])
+    func `there is no leading edge before the spacing has passed`(instant: Int) throws {
         let rig = try Rig(.debounce(3, [.leading, .trailing], spacing: 20))
         rig.submit("1", at: 0)
         rig.submit("2", at: instant)
@@ -43,8 +43,8 @@ struct SpacingTests {
         #expect(rig.executions == ["0 leading 1", instant == 20 ? "20 leading 2" : "22 trailing 2"])
     }
 
-    @Test("what the spacing holds back is trailing if its pause has ended, and maxWait if it has not")
-    func edges() throws {
+    @Test
+    func `what the spacing holds back is trailing if its pause has ended, and maxWait if it has not`() throws {
         let rig = try Rig(.debounce(3, maxWait: 6, spacing: 20))
         rig.submit("1", at: 0)
         for instant in stride(from: 4, through: 22, by: 2) { rig.submit("\(instant)", at: instant) }
@@ -56,8 +56,8 @@ struct SpacingTests {
         #expect(rig.executions.suffix(2) == ["103 trailing a", "123 trailing b"])
     }
 
-    @Test("what is full before the spacing has passed falls due then, with all that joins it")
-    func full() throws {
+    @Test
+    func `what is full before the spacing has passed falls due then, with all that joins it`() throws {
         let rig = try Rig(.debounce(50, maxCount: 2, spacing: 20), combination: .collect)
         rig.submit("1", at: 0)
         rig.submit("2", at: 1)
@@ -73,16 +73,16 @@ struct SpacingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a delay of a call does not shorten the spacing")
-    func delays() throws {
+    @Test
+    func `a delay of a call does not shorten the spacing`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         rig.submit("1", at: 0, wait: 0)
         rig.submit("2", at: 1, wait: 0)
         #expect(rig.due(at: 1) == 20)
     }
 
-    @Test("a flush does not wait for the spacing, and the next one counts from it")
-    func flush() throws {
+    @Test
+    func `a flush does not wait for the spacing, and the next one counts from it`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         rig.submit("1", at: 0)
         rig.submit("2", at: 4)
@@ -95,8 +95,8 @@ struct SpacingTests {
         #expect(rig.executions == ["3 trailing 1", "10 flush 2", "12 flush 3", "32 trailing 4"])
     }
 
-    @Test("a flush of nothing and a cancel leave the spacing as it was")
-    func cancel() throws {
+    @Test
+    func `a flush of nothing and a cancel leave the spacing as it was`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         rig.submit("1", at: 0)
         rig.flush("k", at: 5)
@@ -109,8 +109,8 @@ struct SpacingTests {
         #expect(rig.fate("2") == .cancelled)
     }
 
-    @Test("an infinite spacing admits one execution, and flushes")
-    func infinite() throws {
+    @Test
+    func `an infinite spacing admits one execution, and flushes`() throws {
         let rig = try Rig(.debounce(wait: CoreDuration(3), spacing: .infinite))
         rig.submit("1", at: 0)
         rig.submit("2", at: 5)
@@ -125,8 +125,8 @@ struct SpacingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("spacing counts due instants, however long handlers take")
-    func dueInstants() throws {
+    @Test
+    func `spacing counts due instants, however long handlers take`() throws {
         let rig = try Rig(.debounce(3, spacing: 20), handlersTakeTime: true)
         rig.submit("1", at: 0)
         rig.advance(to: 3)
@@ -139,8 +139,8 @@ struct SpacingTests {
 
     // MARK: - Memory
 
-    @Test("a key is remembered until the spacing has passed, and no wake-up is made to forget it")
-    func forgotten() throws {
+    @Test
+    func `a key is remembered until the spacing has passed, and no wake-up is made to forget it`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         rig.submit("1", "a", at: 0)
         rig.advance(to: 3)
@@ -155,8 +155,8 @@ struct SpacingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("later submits forget the keys whose spacing has passed little by little")
-    func bitByBit() throws {
+    @Test
+    func `later submits forget the keys whose spacing has passed little by little`() throws {
         let rig = try Rig(.debounce(0, [.leading, .trailing], spacing: 20))
         for number in 0..<100 { rig.submit("\(number)", "\(number)", at: 0) }
         for number in 0..<100 { rig.submit("late \(number)", "late \(number)", at: 20) }
@@ -164,8 +164,8 @@ struct SpacingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("keys that are remembered for their spacing count towards the capacity", arguments: [22, 23])
-    func capacity(instant: Int) throws {
+    @Test(arguments: [22, 23])
+    func `keys that are remembered for their spacing count towards the capacity`(instant: Int) throws {
         let rig = try Rig(.debounce(3, spacing: 20), capacity: 1)
         rig.submit("a1", "a", at: 0)
         rig.advance(to: 10)
@@ -176,8 +176,8 @@ struct SpacingTests {
         #expect(rig.fate("a2") == .cancelled)
     }
 
-    @Test("a flush of all keys leaves them remembered")
-    func flushAll() throws {
+    @Test
+    func `a flush of all keys leaves them remembered`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         for key in ["a", "b", "c"] { rig.submit(key, key, at: 0) }
         rig.flush(at: 1)
@@ -190,8 +190,8 @@ struct SpacingTests {
 
     // MARK: - A throttle by another name
 
-    @Test("with a wait of zero and both edges, each key has the executions of a throttle")
-    func throttle() throws {
+    @Test
+    func `with a wait of zero and both edges, each key has the executions of a throttle`() throws {
         for seed in 0..<300 {
             var random = SplitMix(seed: UInt64(seed))
             let interval = Int.random(in: 1...9, using: &random)

@@ -17,8 +17,8 @@ struct TellingTests {
         return rig
     }
 
-    @Test("its submits have ended, and no execution is running")
-    func counts() throws {
+    @Test
+    func `its submits have ended, and no execution is running`() throws {
         let rig = try rig(.queue, .threw)
         #expect(rig.fates("1") == [.failed])
         #expect(rig.engine.runningExecutions == 0)
@@ -28,10 +28,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test(
-        "a value of the key waits, and starts after the last step",
-        arguments: [WhileRunning.queue, .cancelRunning, .skip])
-    func waits(_ rule: WhileRunning) throws {
+    @Test(arguments: [WhileRunning.queue, .cancelRunning, .skip])
+    func `a value of the key waits, and starts after the last step`(_ rule: WhileRunning) throws {
         let rig = try rig(rule, telling: 2)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -43,8 +41,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a value starts beside it under .concurrent")
-    func concurrent() throws {
+    @Test
+    func `a value starts beside it under .concurrent`() throws {
         let rig = try rig(.concurrent)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -53,8 +51,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("another key has its slot")
-    func slot() throws {
+    @Test
+    func `another key has its slot`() throws {
         let rig = try rig(maxConcurrent: 1)
         rig.submit("other", "other", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -62,8 +60,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller that waits for the execution goes on waiting", arguments: [WhileRunning.queue, .concurrent])
-    func waiter(_ rule: WhileRunning) throws {
+    @Test(arguments: [WhileRunning.queue, .concurrent])
+    func `a caller that waits for the execution goes on waiting`(_ rule: WhileRunning) throws {
         let rig = try rig(rule)
         #expect(rig.wait(7, "k"))
         #expect(rig.resumed == [])
@@ -72,8 +70,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a cancel that includes what is running leaves it alone")
-    func cancel() throws {
+    @Test
+    func `a cancel that includes what is running leaves it alone`() throws {
         let rig = try rig(.queue, .threw)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)

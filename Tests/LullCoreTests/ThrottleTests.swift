@@ -6,16 +6,16 @@ import Testing
 /// Section 4 of the semantics, rule by rule.
 @Suite("Throttle")
 struct ThrottleTests {
-    @Test("the first submit is executed at once, the last one of each window at its end")
-    func bothEdges() throws {
+    @Test
+    func `the first submit is executed at once, the last one of each window at its end`() throws {
         let rig = try Rig(.throttle(10))
         for instant in stride(from: 0, through: 25, by: 5) { rig.submit("\(instant)", at: instant) }
         rig.advance(to: 100)
         #expect(rig.executions == ["0 leading 0", "10 trailing 5", "20 trailing 15 ×2", "30 trailing 25 ×2"])
     }
 
-    @Test("a trailing execution begins a new window, so that two are never due less than the interval apart")
-    func windows() throws {
+    @Test
+    func `a trailing execution begins a new window, so that two are never due less than the interval apart`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 9)
@@ -27,8 +27,8 @@ struct ThrottleTests {
         #expect(rig.executions.last == "20 trailing 3")
     }
 
-    @Test("a window that passes without a submit makes the gate idle")
-    func idle() throws {
+    @Test
+    func `a window that passes without a submit makes the gate idle`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 5)
@@ -37,8 +37,8 @@ struct ThrottleTests {
         #expect(rig.executions == ["0 leading 1", "10 trailing 2", "20 leading 3"])
     }
 
-    @Test("trailing only keeps the first value until the end of its window")
-    func trailing() throws {
+    @Test
+    func `trailing only keeps the first value until the end of its window`() throws {
         let rig = try Rig(.throttle(10, .trailing))
         rig.submit("1", at: 3)
         rig.submit("2", at: 12)
@@ -47,16 +47,16 @@ struct ThrottleTests {
         #expect(rig.firsts == [3])
     }
 
-    @Test("leading only absorbs the rest of the window")
-    func leading() throws {
+    @Test
+    func `leading only absorbs the rest of the window`() throws {
         let rig = try Rig(.throttle(10, .leading))
         for (instant, value) in [(0, "1"), (9, "2"), (10, "3"), (19, "4")] { rig.submit(value, at: instant) }
         #expect(rig.executions == ["0 leading 1", "10 leading 3"])
         #expect(rig.fates("2", "4") == [.absorbed, .absorbed])
     }
 
-    @Test("a delay given with a call is ignored")
-    func delay() throws {
+    @Test
+    func `a delay given with a call is ignored`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: 0, wait: 500)
         rig.submit("2", at: 1, wait: 0)
@@ -66,8 +66,8 @@ struct ThrottleTests {
         #expect(rig.executions == ["0 leading 1", "10 trailing 3 ×2"])
     }
 
-    @Test("maxCount executes at once and leaves the window as it is")
-    func maxCount() throws {
+    @Test
+    func `maxCount executes at once and leaves the window as it is`() throws {
         let rig = try Rig(.throttle(10, maxCount: 2))
         for (instant, value) in ["1", "2", "3", "4"].enumerated() { rig.submit(value, at: instant) }
         rig.advance(to: 10)
@@ -76,8 +76,8 @@ struct ThrottleTests {
         #expect(rig.executions == ["0 leading 1", "2 maxCount 3 ×2", "10 trailing 4", "20 trailing 5"])
     }
 
-    @Test("without the leading edge the first value counts towards maxCount")
-    func maxCountTrailing() throws {
+    @Test
+    func `without the leading edge the first value counts towards maxCount`() throws {
         let rig = try Rig(.throttle(10, .trailing, maxCount: 2))
         rig.submit("1", at: 0)
         rig.submit("2", at: 1)
@@ -86,8 +86,8 @@ struct ThrottleTests {
         #expect(rig.executions == ["1 maxCount 2 ×2", "10 trailing 3"])
     }
 
-    @Test("a flush makes the gate idle, so that the next submit starts a new window")
-    func flush() throws {
+    @Test
+    func `a flush makes the gate idle, so that the next submit starts a new window`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 4)
@@ -98,8 +98,8 @@ struct ThrottleTests {
         #expect(rig.executions == ["0 leading 1", "5 flush 2", "6 leading 3", "16 trailing 4"])
     }
 
-    @Test("with an interval of 0 nothing is coalesced")
-    func zero() throws {
+    @Test
+    func `with an interval of 0 nothing is coalesced`() throws {
         for edges in [.trailing, .leading, [.leading, .trailing]] as [Edges] {
             let rig = try Rig(.throttle(0, edges))
             for value in ["1", "2", "3"] { rig.submit(value, at: 5) }
@@ -108,8 +108,8 @@ struct ThrottleTests {
         }
     }
 
-    @Test("a wake-up that is late does not move the windows")
-    func late() throws {
+    @Test
+    func `a wake-up that is late does not move the windows`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: 0)
         rig.submit("2", at: 5)
@@ -120,8 +120,8 @@ struct ThrottleTests {
         #expect(rig.executions == ["0 leading 1", "10 trailing 2", "20 trailing 3", "47 leading 4"])
     }
 
-    @Test("windows end in the far future at the latest")
-    func saturation() throws {
+    @Test
+    func `windows end in the far future at the latest`() throws {
         let rig = try Rig(.throttle(10))
         rig.submit("1", at: .max - 3)
         rig.submit("2", at: .max - 2)

@@ -8,8 +8,8 @@ import Testing
 /// Instants from a counter that wraps around, against arithmetic with twice as many bits.
 @Suite("Tick clock")
 struct TickClockTests {
-    @Test("a counter that wraps around makes instants that never do", arguments: [1, 8, 15, 16, 24, 31, 32])
-    func wrapping(bits: Int) {
+    @Test(arguments: [1, 8, 15, 16, 24, 31, 32])
+    func `a counter that wraps around makes instants that never do`(bits: Int) {
         for hertz in [
             1, 3, 1000, 1024, 32_768, 1_000_000, 16_000_000, 25_000_000, 84_000_001, 1_000_000_000, UInt32.max,
         ] {
@@ -33,8 +33,8 @@ struct TickClockTests {
         }
     }
 
-    @Test("after more time than can be counted it stays in the far future")
-    func farFuture() {
+    @Test
+    func `after more time than can be counted it stays in the far future`() {
         var clock = TickClock(hertz: 1)
         var last = CoreInstant.origin
         // Sixty-eight years each time.
@@ -46,8 +46,8 @@ struct TickClockTests {
         #expect(last == .farFuture)
     }
 
-    @Test("an earlier reading counts as the last one", arguments: [8, 16, 24, 32])
-    func earlierReading(bits: Int) {
+    @Test(arguments: [8, 16, 24, 32])
+    func `an earlier reading counts as the last one`(bits: Int) {
         let half = (UInt32.max >> UInt32(32 - bits)) / 2 + 1
         var clock = TickClock(hertz: 1000, bits: bits, start: 5)
         let last = clock.instant(at: 25)
@@ -57,8 +57,8 @@ struct TickClockTests {
         #expect(clock.instant(at: 26).nanoseconds == 21_000_000)
     }
 
-    @Test("the ticks until an instant are the fewest after which it has come", arguments: [1, 8, 16, 24, 32])
-    func ticksUntil(bits: Int) {
+    @Test(arguments: [1, 8, 16, 24, 32])
+    func `the ticks until an instant are the fewest after which it has come`(bits: Int) {
         let half = (UInt32.max >> UInt32(32 - bits)) / 2 + 1
         let longest = max(1, half / 2)
         for hertz in [1, 3, 1000, 32_768, 16_000_000, 84_000_001, 1_000_000_000, UInt32.max] {
@@ -91,15 +91,15 @@ struct TickClockTests {
         }
     }
 
-    @Test("bits above the counter's width do not matter")
-    func excess() {
+    @Test
+    func `bits above the counter's width do not matter`() {
         var clock = TickClock(hertz: 1000, bits: 16, start: 0xABCD_FFFF)
         #expect(clock.instant(at: 0x1234_0001).nanoseconds == 2_000_000)
     }
 
     @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
-    @Test("a debounce goes on across the wrap of a counter")
-    func debounce() throws {
+    @Test
+    func `a debounce goes on across the wrap of a counter`() throws {
         var clock = TickClock(hertz: 1000, bits: 16, start: 65_530)
         var engine = FixedEngine<1, UInt8>(try Policy.debounce(wait: .milliseconds(10)))
         var found: [Int64] = []

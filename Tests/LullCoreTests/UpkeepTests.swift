@@ -30,8 +30,8 @@ struct UpkeepTests {
         }
     }
 
-    @Test("no call hashes more than its own key, to find it and to store it, while many come and go")
-    func hashes() throws {
+    @Test
+    func `no call hashes more than its own key, to find it and to store it, while many come and go`() throws {
         let counter = Counter()
         var engine = Engine<Key, Int>(try Setup(.debounce(10)))
         let keys = (0..<ScaleTests.keys / 2).map { Key(name: $0, counter: counter) }
@@ -48,8 +48,8 @@ struct UpkeepTests {
         #expect(counter.worst == 2)
     }
 
-    @Test("a wake-up with a limit postpones no more than sixteen deadlines for each execution it might do")
-    func puttingOff() throws {
+    @Test
+    func `a wake-up with a limit postpones no more than sixteen deadlines for each execution it might do`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         for at in [0, 5] {
             for key in 0..<5000 { _ = engine.submit(key, for: key, at: CoreInstant(at)) }
@@ -67,8 +67,8 @@ struct UpkeepTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("stale entries are found little by little, and are never many more than current ones")
-    func sweeping() throws {
+    @Test
+    func `stale entries are found little by little, and are never many more than current ones`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         for key in 0..<5000 { _ = engine.submit(key, for: key, at: .origin, wait: CoreDuration(1 << 40)) }
         // Each key is due earlier and earlier: every submit leaves a stale entry.
@@ -84,8 +84,8 @@ struct UpkeepTests {
         #expect(engine.checkInvariants() == [])
     }
 
-    @Test("no current entry is lost when time advances during a pass", arguments: 0..<8)
-    func sweepingInTime(seed: Int) throws {
+    @Test(arguments: 0..<8)
+    func `no current entry is lost when time advances during a pass`(seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
         let policy: Policy = random.oneIn(2) ? try .debounce(5000) : try .debounce(5000, [.leading, .trailing])
         var engine = Engine<Int, Int>(try Setup(policy))
@@ -120,8 +120,8 @@ struct UpkeepTests {
         return (nil, 0)
     }
 
-    @Test("the next deadline of many keys is found in bounded steps, as exactly as by visiting all")
-    func nextDeadline() throws {
+    @Test
+    func `the next deadline of many keys is found in bounded steps, as exactly as by visiting all`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(1000)))
         #expect(refined(&engine, at: 0, budget: 1) == (nil, 1))
         for key in 0..<5000 { _ = engine.submit(key, for: key, at: CoreInstant(key / 100)) }
@@ -134,8 +134,8 @@ struct UpkeepTests {
         #expect(refined(&engine, at: 500, budget: 1) == (due, 1), "the result is kept")
     }
 
-    @Test("the next deadline is the right one after random calls", arguments: 0..<40)
-    func randomNextDeadline(seed: Int) throws {
+    @Test(arguments: 0..<40)
+    func `the next deadline is the right one after random calls`(seed: Int) throws {
         var random = SplitMix(seed: UInt64(seed))
         let policies: [Policy] = [
             try .debounce(20), try .debounce(20, maxWait: 35), try .debounce(20, [.leading, .trailing], .extend),

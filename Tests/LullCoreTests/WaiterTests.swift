@@ -10,8 +10,8 @@ struct TicketTests {
         try Rig(.debounce(10), whileRunning: rule, maxConcurrent: maxConcurrent, handlersTakeTime: true)
     }
 
-    @Test("with nothing running or waiting there is nothing to wait for")
-    func nothing() throws {
+    @Test
+    func `with nothing running or waiting there is nothing to wait for`() throws {
         let rig = try rig()
         #expect(rig.wait(1, "k") == false)
         rig.submit("1", at: 0)
@@ -20,8 +20,8 @@ struct TicketTests {
         #expect(rig.engine.core.waiters == [:])
     }
 
-    @Test("a caller waits for the running execution of its key and for the one that waits behind it")
-    func key() throws {
+    @Test
+    func `a caller waits for the running execution of its key and for the one that waits behind it`() throws {
         let rig = try rig()
         rig.submit("1", at: 0)
         rig.flush("k", at: 0)
@@ -38,8 +38,8 @@ struct TicketTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller waits for the value that replaced the one it waited for")
-    func replaced() throws {
+    @Test
+    func `a caller waits for the value that replaced the one it waited for`() throws {
         let rig = try rig()
         for (instant, value) in ["1", "2", "3"].enumerated() {
             rig.submit(value, at: instant)
@@ -52,8 +52,8 @@ struct TicketTests {
         #expect(rig.resumed == [7])
     }
 
-    @Test("a caller does not wait for what comes later")
-    func later() throws {
+    @Test
+    func `a caller does not wait for what comes later`() throws {
         let rig = try rig()
         rig.submit("1", at: 0)
         rig.flush("k", at: 0)
@@ -66,8 +66,8 @@ struct TicketTests {
         #expect(rig.resumed == [7])
     }
 
-    @Test("a caller that waits for all keys waits for each of them, and for every concurrent run")
-    func all() throws {
+    @Test
+    func `a caller that waits for all keys waits for each of them, and for every concurrent run`() throws {
         let rig = try rig(.concurrent)
         for (instant, value) in ["1", "2"].enumerated() { rig.submit(value, at: instant, wait: 0) }
         rig.submit("3", "other", at: 1, wait: 0)
@@ -82,8 +82,8 @@ struct TicketTests {
         #expect(rig.engine.core.waiters == [:])
     }
 
-    @Test("a caller that is withdrawn is not resumed, and nothing is kept for it", arguments: [nil, "k"])
-    func withdrawn(key: String?) throws {
+    @Test(arguments: [nil, "k"])
+    func `a caller that is withdrawn is not resumed, and nothing is kept for it`(key: String?) throws {
         let rig = try rig(.concurrent, maxConcurrent: 2)
         for (instant, value) in ["1", "2", "3"].enumerated() {
             rig.submit(value, at: instant)
@@ -104,8 +104,8 @@ struct TicketTests {
         #expect(rig.resumed == [])
     }
 
-    @Test("withdrawing a caller that was resumed does nothing")
-    func withdrawnTooLate() throws {
+    @Test
+    func `withdrawing a caller that was resumed does nothing`() throws {
         let rig = try rig()
         rig.submit("1", at: 0)
         rig.flush("k", at: 0)
@@ -117,8 +117,8 @@ struct TicketTests {
         #expect(rig.broken == [])
     }
 
-    @Test("a caller is withdrawn from many keys in portions, while they change")
-    func portions() throws {
+    @Test
+    func `a caller is withdrawn from many keys in portions, while they change`() throws {
         var engine = Engine<Int, Int>(try Setup(.debounce(10)))
         let keys = 1000
         for key in 0..<keys { _ = engine.submit(key, for: key, at: .origin) }
@@ -143,8 +143,8 @@ struct TicketTests {
         #expect(engine.core.waiters == [8: runs.count])
     }
 
-    @Test("a caller is resumed when what it waits for is cancelled")
-    func cancelled() throws {
+    @Test
+    func `a caller is resumed when what it waits for is cancelled`() throws {
         let rig = try rig(maxConcurrent: 1)
         rig.submit("1", "a", at: 0)
         rig.submit("2", "b", at: 0)

@@ -16,8 +16,8 @@ struct BackgroundDebouncerTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("runs the newest handler once, when the interval has passed without an event, and drops it")
-    func newest() async {
+    @Test
+    func `runs the newest handler once, when the interval has passed without an event, and drops it`() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         for change in 1...100 {
             sync.handler = { [seen] in seen.add("sync \(change)") }
@@ -32,8 +32,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["sync 100"])
     }
 
-    @Test("renews the interval with the handler as it is")
-    func renew() async {
+    @Test
+    func `renews the interval with the handler as it is`() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         sync.handler = { [seen] in seen.add("sync") }
         await clock.advance(by: .seconds(1))
@@ -44,8 +44,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["sync"])
     }
 
-    @Test("drops what is pending when the handler is set to nil")
-    func setNil() async {
+    @Test
+    func `drops what is pending when the handler is set to nil`() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         sync.handler = { [seen] in seen.add("sync") }
         sync.handler = nil
@@ -53,8 +53,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == [])
     }
 
-    @Test("accepts a new handler from inside the handler")
-    func fromInside() async {
+    @Test
+    func `accepts a new handler from inside the handler`() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         sync.handler = { [seen] in
             seen.add("first")
@@ -66,8 +66,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["first", "second"])
     }
 
-    @Test("has run its handler when a flush returns on the main thread")
-    func flush() async {
+    @Test
+    func `has run its handler when a flush returns on the main thread`() async {
         let sync = BackgroundDebouncer(timeInterval: 2, clock: clock)
         sync.handler = { [seen] in seen.add("sync") }
         sync.flush()
@@ -77,8 +77,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["sync"])
     }
 
-    @Test("makes a handler that is set when the old one is due wait for the end of its interval")
-    func setWhenDue() async {
+    @Test
+    func `makes a handler that is set when the old one is due wait for the end of its interval`() async {
         let sync = BackgroundDebouncer(timeInterval: 0.001)
         sync.handler = { [seen] in seen.add("old") }
         let due = DispatchTime.now() + 0.05
@@ -89,8 +89,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["new"])
     }
 
-    @Test("runs on the queue that it was given")
-    func onQueue() async {
+    @Test
+    func `runs on the queue that it was given`() async {
         let work = DispatchQueue(label: "work")
         let sync = BackgroundDebouncer.OnQueue(work, timeInterval: 2, clock: clock)
         sync.handler = { [seen] in
@@ -101,8 +101,8 @@ struct BackgroundDebouncerTests {
         #expect(seen.all == ["sync"])
     }
 
-    @Test("keeps kinds of events apart, one sync each")
-    func kinds() async {
+    @Test
+    func `keeps kinds of events apart, one sync each`() async {
         let steps = BackgroundDebouncer(timeInterval: 2, clock: clock)
         let sleep = BackgroundDebouncer(timeInterval: 2, clock: clock)
         for _ in 0..<100 { steps.handler = { [seen] in seen.add("steps") } }
@@ -114,8 +114,8 @@ struct BackgroundDebouncerTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("a delay that breaks a rule stops the program with the line of the caller")
-        func place() async {
+        @Test
+        func `a delay that breaks a rule stops the program with the line of the caller`() async {
             let background = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = BackgroundDebouncer(timeInterval: -1, line: 4711)
             }
@@ -133,8 +133,8 @@ struct BackgroundDebouncerTests {
         }
 
         // This test uses real time and a real process: it checks what happens, not how many milliseconds it takes.
-        @Test("runs once, at once, when a process that was stopped across the deadline goes on")
-        func stoppedProcess() async {
+        @Test
+        func `runs once, at once, when a process that was stopped across the deadline goes on`() async {
             await #expect(processExitsWith: .success) { @MainActor in
                 let seen = Record<String>()
                 let sync = BackgroundDebouncer(timeInterval: 0.3)

@@ -15,8 +15,8 @@ struct CommentSamples {
         for _ in 0..<2000 where results.texts.all.count < count { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test("the last task of a key")
-    func lastOut() {
+    @Test
+    func `the last task of a key`() {
         let volumes = Record<Int>()
         struct Speaker {
             let set: @Sendable (Int) -> Void
@@ -27,8 +27,8 @@ struct CommentSamples {
         #expect(volumes.all == [7])
     }
 
-    @Test("a closure, and an operation that waits")
-    func operations() async throws {
+    @Test
+    func `a closure, and an operation that waits`() async throws {
         let (results, operations, field) = (Results(), OperationQueue(), (text: "cat", tag: 1))
         let search = debounced(for: 0.3) { (text: String) in results.search(text) }
         search(field.text)
@@ -47,8 +47,8 @@ struct CommentSamples {
         Throttle.onMainQueue(by: 0.3) { results.search(field.text) }
     }
 
-    @Test("delays that must all be over, and events")
-    func delays() {
+    @Test
+    func `delays that must all be over, and events`() {
         let printed = Record<String>()
         func print(_ text: String) { printed.add(text) }
         let queue = DelayedPreemptiveDispatchQueue()
@@ -64,8 +64,8 @@ struct CommentSamples {
         #expect(printed.all == ["steps"])
     }
 
-    @Test("the code of the comments is the code above")
-    func comments() throws {
+    @Test
+    func `the code of the comments is the code above`() throws {
         let comments = try ArticleCode(commentsIn: "Sources/LullDispatch")
         #expect(comments.samples.count >= 6)
         #expect(try comments.missing(from: "Tests/LullDispatchTests/CommentSamples.swift") == [])

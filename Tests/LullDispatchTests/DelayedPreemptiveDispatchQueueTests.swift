@@ -11,8 +11,8 @@ struct DelayedPreemptiveDispatchQueueTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("runs the last task once, when all delays are over")
-    func longestRules() async {
+    @Test
+    func `runs the last task once, when all delays are over`() async {
         let queue = DelayedPreemptiveDispatchQueue(clock: clock)
         queue.delay(5) { [seen] in seen.add("first") }
         queue.delay(1) { [seen] in seen.add("second") }
@@ -24,8 +24,8 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(queue.empty)
     }
 
-    @Test("runs the task of its initialiser unless a call gives another, which then stays")
-    func defaultTask() async {
+    @Test
+    func `runs the task of its initialiser unless a call gives another, which then stays`() async {
         let queue = DelayedPreemptiveDispatchQueue(label: "q", task: { [seen] in seen.add("default") }, clock: clock)
         #expect(queue.label == "q")
         queue.delay(1)
@@ -37,8 +37,8 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(seen.all == ["default", "other", "other"])
     }
 
-    @Test("does nothing if no task was ever given")
-    func noTask() async {
+    @Test
+    func `does nothing if no task was ever given`() async {
         let queue = DelayedPreemptiveDispatchQueue(clock: clock)
         queue.delay(1)
         #expect(queue.empty)
@@ -46,8 +46,10 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(queue.empty)
     }
 
-    @Test("is empty at once after a cancel, also of a task that was due, and works afterwards with the task given last")
-    func cancel() async {
+    @Test
+    func `is empty at once after a cancel, also of a task that was due, and works afterwards with the task given last`()
+        async
+    {
         let queue = DelayedPreemptiveDispatchQueue(clock: clock)
         queue.delay(1) { [seen] in seen.add("task") }
         queue.cancel()
@@ -72,8 +74,8 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(seen.all == ["task"])
     }
 
-    @Test("can be used again from inside the task")
-    func reuse() async {
+    @Test
+    func `can be used again from inside the task`() async {
         let queue = DelayedPreemptiveDispatchQueue(clock: clock)
         @MainActor func again(_ number: Int) {
             seen.add("\(number), empty \(queue.empty)")
@@ -84,8 +86,8 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(seen.all == ["1, empty true", "2, empty true", "3, empty true"])
     }
 
-    @Test("treats negative and NaN delays as zero, and an infinite one as never")
-    func extremes() async {
+    @Test
+    func `treats negative and NaN delays as zero, and an infinite one as never`() async {
         let queue = DelayedPreemptiveDispatchQueue(task: { [seen] in seen.add("ran") }, clock: clock)
         queue.delay(-1)
         await clock.advance(by: .zero)
@@ -99,8 +101,8 @@ struct DelayedPreemptiveDispatchQueueTests {
         #expect(seen.all == ["ran", "ran"])
     }
 
-    @Test("takes 100,000 calls with random delays from 8 threads, and runs one task after the longest of them")
-    func manyThreads() async {
+    @Test
+    func `takes 100,000 calls with random delays from 8 threads, and runs one task after the longest of them`() async {
         let runs = Record<Int>()
         let work = DispatchQueue(label: "work")
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)

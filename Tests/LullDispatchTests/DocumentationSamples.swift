@@ -17,8 +17,8 @@ struct DocumentationSamples {
         func search(_ text: String) { texts.add(text) }
     }
 
-    @Test("a closure")
-    func closure() async throws {
+    @Test
+    func `a closure`() async throws {
         let (results, field) = (Results(), (text: "cat", tag: 1))
         let search = debounced(for: 0.3) { (text: String) in results.search(text) }
         search(field.text)
@@ -26,8 +26,8 @@ struct DocumentationSamples {
         #expect(results.texts.all == ["cat"])
     }
 
-    @Test("a last-out queue")
-    func lastOut() {
+    @Test
+    func `a last-out queue`() {
         final class Speaker: Sendable {
             let volumes = Record<Int>()
             func set(_ volume: Int) { volumes.add(volume) }
@@ -41,8 +41,8 @@ struct DocumentationSamples {
         #expect(speaker.volumes.all == [10])
     }
 
-    @Test("work on an operation queue")
-    func operations() async throws {
+    @Test
+    func `work on an operation queue`() async throws {
         let (results, operations) = (Results(), OperationQueue())
         Throttle.onQueue(operations, by: 0.3) { results.search("cat") }
         let pause = DelayOperation(timeInterval: 0.01)
@@ -64,8 +64,8 @@ struct DocumentationSamples {
     }
 
     // Only this test may use the throttle of the main queue, of which there is only one.
-    @Test("work of the main actor on the main queue")
-    func mainQueue() async throws {
+    @Test
+    func `work of the main actor on the main queue`() async throws {
         let screen = SearchScreen()
         for text in ["c", "ca", "cat"] {
             screen.text = text
@@ -76,8 +76,8 @@ struct DocumentationSamples {
         #expect(screen.results.texts.all == ["cat", "cat"])
     }
 
-    @Test("delayed preemptive dispatch")
-    func preemptive() {
+    @Test
+    func `delayed preemptive dispatch`() {
         let printed = Record<String>()
         @Sendable func print(_ line: String) { printed.add(line) }
         let later = DelayedPreemptiveDispatchQueue()
@@ -88,8 +88,8 @@ struct DocumentationSamples {
         #expect(printed.all == [])
     }
 
-    @Test("work in the background")
-    func background() {
+    @Test
+    func `work in the background`() {
         let synced = Record<String>()
         @Sendable func syncSteps() { synced.add("steps") }
         let sync = BackgroundDebouncer(timeInterval: 2)
@@ -111,8 +111,8 @@ struct DocumentationSamples {
 
     enum Reading: CaseIterable { case peace, leading, both }
 
-    @Test("at most once in two minutes, in three readings", arguments: Reading.allCases)
-    func twoMinutes(reading: Reading) async {
+    @Test(arguments: Reading.allCases)
+    func `at most once in two minutes, in three readings`(reading: Reading) async {
         let store = Store(clock)
         let peace = Debouncer(for: .seconds(120), clock: clock) { (change: String) in
             await store.sync(change)
@@ -139,8 +139,8 @@ struct DocumentationSamples {
         }
     }
 
-    @Test("the code of the articles is the code above", arguments: ["LullDispatch", "WorkInTheBackground"])
-    func articles(name: String) throws {
+    @Test(arguments: ["LullDispatch", "WorkInTheBackground"])
+    func `the code of the articles is the code above`(name: String) throws {
         let article = try ArticleCode("Sources/LullDispatch/LullDispatch.docc/\(name).md")
         #expect(try article.missing(from: "Tests/LullDispatchTests/DocumentationSamples.swift") == [])
     }

@@ -10,8 +10,8 @@ struct LastOutQueueTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("runs the newest task of a key after a delay without another one")
-    func newest() async {
+    @Test
+    func `runs the newest task of a key after a delay without another one`() async {
         let queue = LastOutQueue(clock: clock)
         for volume in 0...10 {
             queue.enqueue(forKey: "volume") { [seen] in seen.add("volume \(volume)") }
@@ -22,8 +22,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["volume 10"])
     }
 
-    @Test("runs onStart right before the task, of the same call")
-    func onStart() async {
+    @Test
+    func `runs onStart right before the task, of the same call`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         for call in 1...2 {
             queue.enqueue(forKey: 1, onStart: { [seen] in seen.add("start \(call)") }) { [seen] in
@@ -34,8 +34,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["start 2", "task 2"])
     }
 
-    @Test("keeps keys apart, whatever their types")
-    func keys() async {
+    @Test
+    func `keeps keys apart, whatever their types`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         queue.enqueue(forKey: "1") { [seen] in seen.add("text") }
         queue.enqueue(forKey: 1) { [seen] in seen.add("number") }
@@ -43,8 +43,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["text", "number"])
     }
 
-    @Test("keeps keys of different types apart, also if Swift converts one to the other")
-    func typesOfKeys() async {
+    @Test
+    func `keeps keys of different types apart, also if Swift converts one to the other`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         func enqueue(_ key: some Hashable & Sendable) {
             queue.enqueue(forKey: key) { [seen] in seen.add("\(type(of: key)) first") }
@@ -70,8 +70,8 @@ struct LastOutQueueTests {
             ])
     }
 
-    @Test("compares keys as their type does, whatever class an object is of")
-    func classesOfKeys() async {
+    @Test
+    func `compares keys as their type does, whatever class an object is of`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         for (number, key) in [Screen(1), Panel(1), Screen(2)].enumerated() {
             queue.enqueue(forKey: key) { [seen] in seen.add("\(number)") }
@@ -93,8 +93,8 @@ struct LastOutQueueTests {
 
     private final class Panel: Screen, @unchecked Sendable {}
 
-    @Test("has run the last task of every key when executePendingTasks returns on the main thread")
-    func executePending() async {
+    @Test
+    func `has run the last task of every key when executePendingTasks returns on the main thread`() async {
         let queue = LastOutQueue(clock: clock)
         queue.enqueue(forKey: "a") { [seen] in seen.add("a1") }
         queue.enqueue(forKey: "b") { [seen] in seen.add("b") }
@@ -105,8 +105,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["a2", "b"])
     }
 
-    @Test("also runs what was due and had not been reached")
-    func dueButNotRun() async {
+    @Test
+    func `also runs what was due and had not been reached`() async {
         let queue = LastOutQueue(delay: 0.001)
         queue.enqueue(forKey: "a") { [seen] in seen.add("a") }
         // This test occupies the main thread: what the timer has sent there meanwhile has not run.
@@ -120,8 +120,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["a"])
     }
 
-    @Test("accepts what a task enqueues under its own key, from the timer and from executePendingTasks")
-    func reentrant() async {
+    @Test
+    func `accepts what a task enqueues under its own key, from the timer and from executePendingTasks`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         @MainActor func count(_ number: Int) {
             seen.add("\(number)")
@@ -138,8 +138,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["1", "2", "3", "4"])
     }
 
-    @Test("may execute its pending tasks from inside a task")
-    func nested() async {
+    @Test
+    func `may execute its pending tasks from inside a task`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         queue.enqueue(forKey: "a") { [seen] in
             queue.enqueue(forKey: "a") { seen.add("a again") }
@@ -151,8 +151,8 @@ struct LastOutQueueTests {
         #expect(seen.all == ["b", "a", "a again"])
     }
 
-    @Test("drops what waits on request")
-    func cancel() async {
+    @Test
+    func `drops what waits on request`() async {
         let queue = LastOutQueue(delay: 1, clock: clock)
         queue.enqueue(forKey: "a") { [seen] in seen.add("a") }
         queue.cancelPendingTasks()
@@ -160,8 +160,8 @@ struct LastOutQueueTests {
         #expect(seen.all == [])
     }
 
-    @Test("runs on a queue that is given, and has run there when it was asked there")
-    func onQueue() async {
+    @Test
+    func `runs on a queue that is given, and has run there when it was asked there`() async {
         let work = DispatchQueue(label: "work")
         let queue = LastOutQueue.OnQueue(work, delay: 1, clock: clock)
         queue.enqueue(forKey: "a", onStart: { [seen] in seen.add("start") }) { [seen] in
@@ -178,16 +178,16 @@ struct LastOutQueueTests {
         #expect(there == ["start", "a", "b"])
     }
 
-    @Test("is shared by the program, on the real clock")
-    func shared() async {
+    @Test
+    func `is shared by the program, on the real clock`() async {
         await withCheckedContinuation { continuation in
             LastOutQueue.default.enqueue(forKey: "shared") { continuation.resume() }
             LastOutQueue.default.executePendingTasks()
         }
     }
 
-    @Test("has a one-line form that returns a debounced closure")
-    func closures() async {
+    @Test
+    func `has a one-line form that returns a debounced closure`() async {
         let search = debounced(for: 0.3, clock: clock) { [seen] (text: String) in seen.add(text) }
         let save = debounced(for: 0.3, on: DispatchQueue(label: "save"), clock: clock) { [seen] in seen.add("saved") }
         search("a")
@@ -199,8 +199,8 @@ struct LastOutQueueTests {
         #expect(seen.all.count == 2)
     }
 
-    @Test("still runs what is pending when the debounced closure was released")
-    func closureGone() async {
+    @Test
+    func `still runs what is pending when the debounced closure was released`() async {
         debounced(for: 0.3, clock: clock) { [seen] in seen.add("ran") }()
         await clock.advance(by: .milliseconds(300))
         #expect(seen.all == ["ran"])

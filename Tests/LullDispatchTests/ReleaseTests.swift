@@ -16,8 +16,8 @@ struct ReleaseTests {
 
     // MARK: - Delayed preemptive dispatch
 
-    @Test("delayed preemptive dispatch is not empty if another task is due, until a cancel drops that")
-    func preemptive() async {
+    @Test
+    func `delayed preemptive dispatch is not empty if another task is due, until a cancel drops that`() async {
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work, clock: clock)
         let end = DispatchSemaphore(value: 0)
         work.sync {
@@ -40,15 +40,15 @@ struct ReleaseTests {
 
     // MARK: - Last-out queues
 
-    @Test("a last-out queue drops the task that is next, whatever its key", arguments: ["a", "b"])
-    func drops(key: String) {
+    @Test(arguments: ["a", "b"])
+    func `a last-out queue drops the task that is next, whatever its key`(key: String) {
         let queue = LastOutQueue.OnQueue(work, delay: 1000, clock: clock)
         runTwo(on: queue, key) { queue.cancelPendingTasks() }
         #expect(seen.all == ["released"])
     }
 
-    @Test("a last-out queue has run the task that is next when executePendingTasks returns", arguments: ["a", "b"])
-    func executes(key: String) {
+    @Test(arguments: ["a", "b"])
+    func `a last-out queue has run the task that is next when executePendingTasks returns`(key: String) {
         let queue = LastOutQueue.OnQueue(work, delay: 1000, clock: clock)
         runTwo(on: queue, key) { queue.executePendingTasks() }
         #expect(seen.all == ["next", "released"])
@@ -72,8 +72,8 @@ struct ReleaseTests {
         drain()
     }
 
-    @Test("a last-out queue has run what the call that releases the task is about to run")
-    func replaced() {
+    @Test
+    func `a last-out queue has run what the call that releases the task is about to run`() {
         let queue = LastOutQueue.OnQueue(work, delay: 1000, clock: clock)
         queue.enqueue(forKey: "a") { [seen] in
             let owner = Owner {
@@ -93,8 +93,8 @@ struct ReleaseTests {
         #expect(seen.all == ["b", "released", "a"])
     }
 
-    @Test("a last-out queue takes another task")
-    func enqueues() async {
+    @Test
+    func `a last-out queue takes another task`() async {
         let queue = LastOutQueue.OnQueue(work, delay: 1, clock: clock)
         for round in 0..<3 {
             let owner = Owner { [seen] in queue.enqueue(forKey: "gone") { seen.add("gone \(round)") } }
@@ -108,8 +108,8 @@ struct ReleaseTests {
 
     // MARK: - Throttles on operation queues
 
-    @Test("a throttle takes another function, and a cancel")
-    func throttle() async {
+    @Test
+    func `a throttle takes another function, and a cancel`() async {
         let (throttle, queue, seen) = (QueueThrottle(clock: clock), OperationQueue(), Record<String>())
         for round in 0..<3 {
             let owner = Owner { throttle.onQueue(queue, by: 1, leading: false) { seen.add("gone \(round)") } }

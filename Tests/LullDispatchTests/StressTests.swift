@@ -19,8 +19,8 @@ struct StressTests {
 
     // MARK: - Delay operations
 
-    @Test("a delay operation that is cancelled while it starts is finished when both calls have returned")
-    func cancelWhileStarting() {
+    @Test
+    func `a delay operation that is cancelled while it starts is finished when both calls have returned`() {
         for _ in 0..<3000 {
             let delay = DelayOperation(timeInterval: 1_000_000)
             race(2) { $0 == 0 ? delay.start() : delay.cancel() }
@@ -29,8 +29,8 @@ struct StressTests {
         }
     }
 
-    @Test("a delay operation is finished once, whether its time is over or it is cancelled")
-    func cancelWhileFinishing() {
+    @Test
+    func `a delay operation is finished once, whether its time is over or it is cancelled`() {
         for _ in 0..<1000 {
             let ends = Guarded(0)
             let delay = DelayOperation(timeInterval: 0.0001)
@@ -48,8 +48,8 @@ struct StressTests {
         }
     }
 
-    @Test("a serial queue finishes delays that are cancelled at any moment")
-    func cancelInQueue() {
+    @Test
+    func `a serial queue finishes delays that are cancelled at any moment`() {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let delays = (0..<400).map { _ in DelayOperation(timeInterval: 1_000_000) }
@@ -63,8 +63,8 @@ struct StressTests {
 
     // MARK: - Last-out queues
 
-    @Test("a last-out queue runs the last task of every key, in order and one at a time, from 8 threads")
-    func lastOut() {
+    @Test
+    func `a last-out queue runs the last task of every key, in order and one at a time, from 8 threads`() {
         let work = DispatchQueue(label: "work", attributes: .concurrent)
         let queue = LastOutQueue.OnQueue(work, delay: 0.0005)
         let ran = Guarded<[Int: [Int]]>([:])
@@ -96,8 +96,8 @@ struct StressTests {
         #expect(shared.value > 0)
     }
 
-    @Test("a last-out queue on its queue is not held up by a task that others are cancelling")
-    func lastOutAgainstCancel() {
+    @Test
+    func `a last-out queue on its queue is not held up by a task that others are cancelling`() {
         let work = DispatchQueue(label: "work")
         let queue = LastOutQueue.OnQueue(work, delay: 1_000_000)
         for _ in 0..<3000 {
@@ -120,8 +120,8 @@ struct StressTests {
 
     // MARK: - Delayed preemptive dispatch
 
-    @Test("delayed preemptive dispatch is empty after a cancel, whatever was called before it, and runs nothing then")
-    func preemptive() {
+    @Test
+    func `delayed preemptive dispatch is empty after a cancel, whatever was called before it, and runs nothing then`() {
         let work = DispatchQueue(label: "work")
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
         let runs = Guarded(0)
@@ -147,8 +147,8 @@ struct StressTests {
         last.wait()
     }
 
-    @Test("delayed preemptive dispatch is not empty before the queue has begun its task")
-    func emptyOnlyAfterStart() {
+    @Test
+    func `delayed preemptive dispatch is not empty before the queue has begun its task`() {
         let work = DispatchQueue(label: "work")
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
         for _ in 0..<10_000 {
@@ -162,8 +162,8 @@ struct StressTests {
 
     // MARK: - Debouncing in the background
 
-    @Test("a handler that is set while another thread sets nil runs, unless it is the one that was dropped")
-    func background() async {
+    @Test
+    func `a handler that is set while another thread sets nil runs, unless it is the one that was dropped`() async {
         let seen = Record<Int>()
         for round in 0..<2000 {
             let clock = ManualClock()
@@ -182,8 +182,8 @@ struct StressTests {
 
     // MARK: - Throttles on operation queues
 
-    @Test("work that the owner of an operation queue cancels there does not run, and later work does")
-    func cancelledByOthers() async {
+    @Test
+    func `work that the owner of an operation queue cancels there does not run, and later work does`() async {
         let (throttle, queue, seen) = (QueueThrottle(clock: clock), OperationQueue(), Record<String>())
         queue.isSuspended = true
         throttle.onQueue(queue, by: 1, leading: false) { seen.add("cancelled") }

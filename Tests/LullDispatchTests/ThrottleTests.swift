@@ -22,8 +22,8 @@ struct ThrottleTests {
     let seen = Record<String>()
     let queue = OperationQueue()
 
-    @Test("runs the newest function after its delay, in place of the one that waits")
-    func newest() async {
+    @Test
+    func `runs the newest function after its delay, in place of the one that waits`() async {
         let throttle = QueueThrottle(clock: clock)
         for text in ["a", "ab", "abc"] {
             throttle.onQueue(queue, by: 0.3, leading: false) { [seen] in seen.add(text) }
@@ -34,8 +34,8 @@ struct ThrottleTests {
         #expect(seen.all == ["abc"])
     }
 
-    @Test("keeps queues apart, and the delay off them")
-    func queues() async {
+    @Test
+    func `keeps queues apart, and the delay off them`() async {
         let throttle = QueueThrottle(clock: clock)
         let other = OperationQueue()
         other.maxConcurrentOperationCount = 1
@@ -50,8 +50,8 @@ struct ThrottleTests {
         #expect(Set(seen.all) == ["not ours", "one", "other"])
     }
 
-    @Test("replaces what is due and waits on a busy queue, and does not affect other work")
-    func busyQueue() async {
+    @Test
+    func `replaces what is due and waits on a busy queue, and does not affect other work`() async {
         let throttle = QueueThrottle(clock: clock)
         queue.isSuspended = true
         throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("old") }
@@ -66,10 +66,11 @@ struct ThrottleTests {
         #expect(throttle.counters.failed == 0)
     }
 
-    @Test(
-        "runs at once with leading when no other call waits or runs, and then delays: of ten calls, the first and the last"
-    )
-    func leading() async {
+    @Test
+    func
+        `runs at once with leading when no other call waits or runs, and then delays: of ten calls, the first and the last`()
+        async
+    {
         let throttle = QueueThrottle(clock: clock)
         for number in 0..<10 {
             throttle.onQueue(queue, by: 0.3, leading: true) { [seen] in seen.add("\(number)") }
@@ -92,8 +93,8 @@ struct ThrottleTests {
         #expect(seen.all == ["0", "9", "a", "b"])
     }
 
-    @Test("loses neither the first nor the last of the calls of a loop")
-    func loop() async {
+    @Test
+    func `loses neither the first nor the last of the calls of a loop`() async {
         for _ in 0..<30 {
             let (throttle, seen) = (QueueThrottle(clock: clock), Record<Int>())
             for number in 0..<1000 {
@@ -106,8 +107,8 @@ struct ThrottleTests {
         }
     }
 
-    @Test("lets a call with leading and one without replace each other")
-    func mixed() async {
+    @Test
+    func `lets a call with leading and one without replace each other`() async {
         let throttle = QueueThrottle(clock: clock)
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("1") }
         await clock.advance(by: .zero)
@@ -130,8 +131,8 @@ struct ThrottleTests {
         #expect(seen.all == ["1", "3", "5", "6"])
     }
 
-    @Test("delays with leading while another call is running, from its end on")
-    func leadingWhileRunning() async {
+    @Test
+    func `delays with leading while another call is running, from its end on`() async {
         let throttle = QueueThrottle(clock: clock)
         let started = DispatchSemaphore(value: 0)
         let goOn = DispatchSemaphore(value: 0)
@@ -157,8 +158,8 @@ struct ThrottleTests {
         #expect(seen.all == ["1", "2"])
     }
 
-    @Test("ends the delay when cancelled")
-    func cancelDelay() async {
+    @Test
+    func `ends the delay when cancelled`() async {
         let throttle = QueueThrottle(clock: clock)
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("1") }
         await clock.advance(by: .zero)
@@ -170,8 +171,8 @@ struct ThrottleTests {
         #expect(seen.all == ["1", "2"])
     }
 
-    @Test("drops what waits when cancelled")
-    func cancel() async {
+    @Test
+    func `drops what waits when cancelled`() async {
         let throttle = QueueThrottle(clock: clock)
         throttle.onQueue(queue, by: 1, leading: false) { [seen] in seen.add("never") }
         throttle.cancel(queue)
@@ -179,8 +180,8 @@ struct ThrottleTests {
         #expect(seen.all == [])
     }
 
-    @Test("is shared by the program, on the real clock")
-    func shared() async {
+    @Test
+    func `is shared by the program, on the real clock`() async {
         await withCheckedContinuation { continuation in
             for number in 0..<10 {
                 Throttle.onQueue(queue, by: 0.01) { [seen] in
@@ -197,8 +198,8 @@ struct ThrottleTests {
 struct DelayOperationTests {
     let clock = ManualClock()
 
-    @Test("waits, and what depends on it starts no sooner")
-    func dependency() async {
+    @Test
+    func `waits, and what depends on it starts no sooner`() async {
         let queue = OperationQueue()
         let seen = Record<String>()
         let delay = DelayOperation(timeInterval: 0.05)
@@ -211,8 +212,8 @@ struct DelayOperationTests {
         #expect(start.duration(to: .now) >= .milliseconds(50))
     }
 
-    @Test("finishes at once when it is cancelled while executing, and frees a serial queue")
-    func cancelled() async {
+    @Test
+    func `finishes at once when it is cancelled while executing, and frees a serial queue`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let delay = DelayOperation(timeInterval: 1_000_000)
@@ -226,8 +227,8 @@ struct DelayOperationTests {
         await finish(next)
     }
 
-    @Test("finishes without executing when it is cancelled before it starts")
-    func cancelledBefore() async {
+    @Test
+    func `finishes without executing when it is cancelled before it starts`() async {
         let queue = OperationQueue()
         queue.isSuspended = true
         let delay = DelayOperation(timeInterval: 1_000_000)
@@ -238,8 +239,8 @@ struct DelayOperationTests {
         #expect(delay.isFinished)
     }
 
-    @Test("occupies no thread while it waits")
-    func noThread() async {
+    @Test
+    func `occupies no thread while it waits`() async {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1000
         let delays = (0..<1000).map { _ in DelayOperation(timeInterval: 0.2) }
@@ -248,8 +249,8 @@ struct DelayOperationTests {
         #expect(delays.allSatisfy { $0.isFinished })
     }
 
-    @Test("uses the clock that it is given")
-    func manualClock() async {
+    @Test
+    func `uses the clock that it is given`() async {
         let queue = OperationQueue()
         let delay = DelayOperation(timeInterval: 3600, clock: clock)
         queue.addOperation(delay)

@@ -10,8 +10,8 @@ import Testing
 struct BatchTests {
     let fixture = WorkerFixture()
 
-    @Test("the handler gets the parts one after the other, and a later value with the rest")
-    func parts() async throws {
+    @Test
+    func `the handler gets the parts one after the other, and a later value with the rest`() async throws {
         let sync = try await fixture.debouncer(combining: .collect, maxBatch: 2)
         let worker = fixture.work(sync) { if $0.value == 2 { try await fixture.clock.sleep(for: .seconds(5)) } }
         for value in 1...3 { try await sync.submit(value, for: "a") }
@@ -26,8 +26,8 @@ struct BatchTests {
         try await worker.value
     }
 
-    @Test("the parts of one key do not hold back other keys when there is one slot")
-    func oneSlot() async throws {
+    @Test
+    func `the parts of one key do not hold back other keys when there is one slot`() async throws {
         let sync = try await fixture.debouncer(combining: .collect, maxBatch: 1)
         for value in 1...3 { try await sync.submit(value, for: "a") }
         await fixture.advance(1)
@@ -40,8 +40,8 @@ struct BatchTests {
         try await worker.value
     }
 
-    @Test("waiting for a flush waits for the part with its last submit")
-    func flush() async throws {
+    @Test
+    func `waiting for a flush waits for the part with its last submit`() async throws {
         let sync = try await fixture.debouncer(combining: .collect, maxBatch: 2)
         let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(3)) }
         for value in 1...3 { try await sync.submit(value, for: "a") }
@@ -58,8 +58,9 @@ struct BatchTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("an invalid limit, or one for a combination that keeps one value, is refused with the rule")
-        func badInput() async throws {
+        @Test
+        func `an invalid limit, or one for a combination that keeps one value, is refused with the rule`() async throws
+        {
             let policy = try Policy.debounce(for: .seconds(2))
             #expect(throws: PolicyError.maxBatchBelowOne(0)) {
                 try DurableRules(policy, combination: .collect, maxBatch: 0)

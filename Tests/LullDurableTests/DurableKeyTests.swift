@@ -10,8 +10,8 @@ import Testing
 struct DurableKeyTests {
     enum Category: String, DurableKey { case steps, sleep = "Schlaf" }
 
-    @Test("every key round-trips through its bytes")
-    func roundTrip() throws {
+    @Test
+    func `every key round-trips through its bytes`() throws {
         func check<Key: DurableKey>(_ key: Key) { #expect(Key(durableBytes: key.durableBytes) == key) }
         for text in ["", "a", "é", "\u{0}", "🦜", String(repeating: "x", count: 10_000)] { check(text) }
         for number in [0, 1, -1, Int.max, .min] { check(number) }
@@ -21,8 +21,8 @@ struct DurableKeyTests {
         for category in [Category.steps, .sleep] { check(category) }
     }
 
-    @Test("bytes that no key has give none, and no two spellings give one key")
-    func strange() {
+    @Test
+    func `bytes that no key has give none, and no two spellings give one key`() {
         #expect(String(durableBytes: [0xff]) == nil)
         for text in ["", " 1", "+1", "01", "-0", "1.0", "９", "9223372036854775808"] {
             #expect(Int(durableBytes: Array(text.utf8)) == nil)
@@ -32,8 +32,8 @@ struct DurableKeyTests {
         #expect(Category(durableBytes: Array("sleep".utf8)) == nil)
     }
 
-    @Test("strings that are equal but composed differently are two keys in a store and one in memory")
-    func composition() async throws {
+    @Test
+    func `strings that are equal but composed differently are two keys in a store and one in memory`() async throws {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
         #expect(composed == decomposed && composed.durableBytes != decomposed.durableBytes)
         let fixture = WorkerFixture()
@@ -61,8 +61,8 @@ struct DurableKeyTests {
         #expect(one[0] == one[1])
     }
 
-    @Test("keys are readable in a listing")
-    func readable() {
+    @Test
+    func `keys are readable in a listing`() {
         #expect(String(decoding: (-42).durableBytes, as: UTF8.self) == "-42")
         #expect(Category.sleep.durableBytes == Array("Schlaf".utf8))
     }

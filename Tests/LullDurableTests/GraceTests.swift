@@ -26,20 +26,20 @@ struct GraceTests {
         return try #require(end.all.first) - start
     }
 
-    @Test("a short lease alone is a setting like others: the grace is half of it")
-    func shortLease() async throws {
+    @Test
+    func `a short lease alone is a setting like others: the grace is half of it`() async throws {
         #expect(abs(try await grace(lease: .seconds(2)) - 1) < 0.01)
     }
 
-    @Test("a long lease does not make the grace longer than ten seconds")
-    func longLease() async throws {
+    @Test
+    func `a long lease does not make the grace longer than ten seconds`() async throws {
         #expect(abs(try await grace(lease: .seconds(60)) - 10) < 0.01)
     }
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("a grace that is not shorter than the lease is refused with both")
-        func tooLong() async throws {
+        @Test
+        func `a grace that is not shorter than the lease is refused with both`() async throws {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: MemoryStore())
                 try await sync.run(lease: .seconds(2), grace: .seconds(2)) { _ in }

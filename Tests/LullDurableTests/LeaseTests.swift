@@ -18,8 +18,8 @@ struct LeaseTests {
         ).runs
     }
 
-    @Test("heartbeats keep a run as long as its handler takes")
-    func heartbeats() async throws {
+    @Test
+    func `heartbeats keep a run as long as its handler takes`() async throws {
         let sync = try await fixture.debouncer()
         let beats = Record<Double>()
         fixture.store.fails { call in
@@ -39,8 +39,8 @@ struct LeaseTests {
         }
     }
 
-    @Test("the run of a worker that died is taken over when its lease ends, and counts as an attempt")
-    func takenOver() async throws {
+    @Test
+    func `the run of a worker that died is taken over when its lease ends, and counts as an attempt`() async throws {
         let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
         await fixture.advance(2)
@@ -60,10 +60,11 @@ struct LeaseTests {
         try await worker.value
     }
 
-    @Test(
-        "a worker that was stopped past the end of its lease loses it: its handler is cancelled, and the loss is reported"
-    )
-    func lost() async throws {
+    @Test
+    func
+        `a worker that was stopped past the end of its lease loses it: its handler is cancelled, and the loss is reported`()
+        async throws
+    {
         let sync = try await fixture.debouncer()
         let cancelled = Record<Bool>()
         let worker = fixture.work(sync) { execution in
@@ -94,8 +95,8 @@ struct LeaseTests {
         try await worker.value
     }
 
-    @Test("a run that dies again and again with its worker is dead after its last attempt")
-    func killer() async throws {
+    @Test
+    func `a run that dies again and again with its worker is dead after its last attempt`() async throws {
         let sync = try await fixture.debouncer()
         try await sync.submit(1, for: "a")
         await fixture.advance(2)
@@ -111,8 +112,8 @@ struct LeaseTests {
         try await worker.value
     }
 
-    @Test("a sleeping worker takes over what another of its process has let go of")
-    func noticed() async throws {
+    @Test
+    func `a sleeping worker takes over what another of its process has let go of`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync)
         await fixture.advance(0)

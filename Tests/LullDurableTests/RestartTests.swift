@@ -19,8 +19,8 @@ struct RestartTests {
             whileRunning: .restart(interrupting: interrupting), namespace: "n", in: fixture.store, clock: fixture.clock)
     }
 
-    @Test("a handler is cancelled when a newer value falls due, and handles both")
-    func whenDue() async throws {
+    @Test
+    func `a handler is cancelled when a newer value falls due, and handles both`() async throws {
         let debouncer = try await debouncer()
         let cancelled = Record<Double>()
         let worker = fixture.work(debouncer) { execution in
@@ -46,8 +46,10 @@ struct RestartTests {
         try await worker.value
     }
 
-    @Test("a handler is cancelled by a submit, also when the worker has no other slot, and waits for the newer value")
-    func whenSubmitted() async throws {
+    @Test
+    func `a handler is cancelled by a submit, also when the worker has no other slot, and waits for the newer value`()
+        async throws
+    {
         let debouncer = try await debouncer(.whenSubmitted)
         let cancelled = Record<Double>()
         let worker = fixture.work(debouncer, maxConcurrent: 1) { execution in
@@ -71,8 +73,8 @@ struct RestartTests {
         try await worker.value
     }
 
-    @Test("without hints, a handler is cancelled with the next heartbeat")
-    func withoutHints() async throws {
+    @Test
+    func `without hints, a handler is cancelled with the next heartbeat`() async throws {
         fixture.store.isDeaf.change { $0 = true }
         let debouncer = try await debouncer(.whenSubmitted)
         let cancelled = Record<Double>()
@@ -96,8 +98,8 @@ struct RestartTests {
         try await worker.value
     }
 
-    @Test("a handler that returns although it was cancelled has handled its values")
-    func returns() async throws {
+    @Test
+    func `a handler that returns although it was cancelled has handled its values`() async throws {
         let debouncer = try await debouncer()
         let worker = fixture.work(debouncer) { _ in try? await fixture.clock.sleep(for: .seconds(10)) }
         let first = try await debouncer.submit(1, for: "a")
@@ -113,8 +115,8 @@ struct RestartTests {
         try await worker.value
     }
 
-    @Test("a handler that has already failed is no restart of the worker's, but its values go back")
-    func fails() async throws {
+    @Test
+    func `a handler that has already failed is no restart of the worker's, but its values go back`() async throws {
         let debouncer = try await debouncer(.whenSubmitted)
         let worker = fixture.work(debouncer) { execution in
             guard execution.values.count < 2 else { return }
@@ -130,8 +132,8 @@ struct RestartTests {
         try await worker.value
     }
 
-    @Test("without a hint the worker learns of it by the answer to its next heartbeat")
-    func heartbeat() throws {
+    @Test
+    func `without a hint the worker learns of it by the answer to its next heartbeat`() throws {
         var rig = WorkerRig()
         let run = DurableRun.some(1)
         _ = rig.woke()
@@ -146,8 +148,8 @@ struct RestartTests {
         #expect(rig.answered(run, .interrupted) == [])
     }
 
-    @Test("a worker watches while a handler runs that could be interrupted, and not more than once at a time")
-    func watches() throws {
+    @Test
+    func `a worker watches while a handler runs that could be interrupted, and not more than once at a time`() throws {
         var rig = WorkerRig(watches: true)
         let (one, two) = (DurableRun.some(1), DurableRun.some(2))
         let isWatch = { (action: WorkerStateMachine.Action) in if case .watch = action { true } else { false } }
@@ -163,8 +165,8 @@ struct RestartTests {
         #expect(rig.answered(one, .interrupted, .leaseLost) == [])
     }
 
-    @Test("a watch that fails is repeated when the store works again")
-    func watchFails() throws {
+    @Test
+    func `a watch that fails is repeated when the store works again`() throws {
         var rig = WorkerRig(watches: true)
         let run = DurableRun.some(1)
         _ = rig.woke()

@@ -10,8 +10,8 @@ import Testing
 struct RetryTests {
     let fixture = WorkerFixture()
 
-    @Test("a run that failed is tried again with the same id, value and range, and a new fence")
-    func sameRun() async throws {
+    @Test
+    func `a run that failed is tried again with the same id, value and range, and a new fence`() async throws {
         let sync = try await fixture.debouncer()
         let seen = Record<DurableExecution<String, Int>>()
         let worker = fixture.work(sync) { execution in
@@ -34,8 +34,10 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("after its last attempt a run is dead, does not block its key, and can be tried again or forgotten")
-    func dead() async throws {
+    @Test
+    func `after its last attempt a run is dead, does not block its key, and can be tried again or forgotten`()
+        async throws
+    {
         let sync = try await fixture.debouncer()
         let isBroken = Guarded(true)
         let worker = fixture.work(sync) { _ in if isBroken.value { throw WorkerFixture.Refusal() } }
@@ -65,8 +67,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("a dead run must not overwrite a newer value")
-    func outdated() async throws {
+    @Test
+    func `a dead run must not overwrite a newer value`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
         try await sync.submit(1, for: "a")
@@ -81,8 +83,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("a dead run gives its values, and a failure its key, as the debouncer has them")
-    func typed() async throws {
+    @Test
+    func `a dead run gives its values, and a failure its key, as the debouncer has them`() async throws {
         let sync = try await fixture.debouncer()
         let failures = Guarded<[String]>([])
         let worker = fixture.clock.task {
@@ -106,9 +108,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test(
-        "where every value counts, a dead run is done though newer ones came", arguments: [Combination.first, .collect])
-    func retryOlder(combining: Combination) async throws {
+    @Test(arguments: [Combination.first, .collect])
+    func `where every value counts, a dead run is done though newer ones came`(combining: Combination) async throws {
         let sync = try await fixture.debouncer(combining: combining)
         let failing = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
         let receipt = try await sync.submit(1, for: "a")
@@ -128,8 +129,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("a newer value that falls due takes the place of one that has failed")
-    func newerValue() async throws {
+    @Test
+    func `a newer value that falls due takes the place of one that has failed`() async throws {
         let sync = try await fixture.debouncer()
         let backoff = RetryPolicy(initialDelay: .seconds(60), maxDelay: .seconds(60), maxAttempts: 3)
         let worker = fixture.work(sync, retry: backoff) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
@@ -143,8 +144,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("where every value counts, the failed one goes first", arguments: [Combination.first, .collect])
-    func retryFirst(combining: Combination) async throws {
+    @Test(arguments: [Combination.first, .collect])
+    func `where every value counts, the failed one goes first`(combining: Combination) async throws {
         let sync = try await fixture.debouncer(combining: combining)
         let worker = fixture.work(sync) { if $0.attempt < 3 && $0.value == 1 { throw WorkerFixture.Refusal() } }
         try await sync.submit(1, for: "a")
@@ -157,8 +158,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("a flush spares a failed run the rest of its delay")
-    func flushed() async throws {
+    @Test
+    func `a flush spares a failed run the rest of its delay`() async throws {
         let sync = try await fixture.debouncer()
         let backoff = RetryPolicy(initialDelay: .seconds(600), maxDelay: .seconds(600), maxAttempts: 3)
         let worker = fixture.work(sync, retry: backoff) { if $0.attempt == 1 { throw WorkerFixture.Refusal() } }
@@ -171,8 +172,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("a value that cannot be read fails like a handler that throws, and its bytes are kept")
-    func undecodable() async throws {
+    @Test
+    func `a value that cannot be read fails like a handler that throws, and its bytes are kept`() async throws {
         let words = try await DurableDebouncer<String, String>(
             for: .seconds(2), namespace: "n", in: fixture.store, clock: fixture.clock)
         try await words.submit("not a number", for: "a")
@@ -186,8 +187,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test("a key that cannot be read fails, too")
-    func undecodableKey() async throws {
+    @Test
+    func `a key that cannot be read fails, too`() async throws {
         let words = try await DurableDebouncer<String, Int>(
             for: .seconds(2), namespace: "n", in: fixture.store, clock: fixture.clock)
         try await words.submit(1, for: "not a number")

@@ -17,7 +17,7 @@ import Testing
             ("redis://db:6379/0?cacert=/a@b", "redis://db:6379/0?cacert=/a@b"), ("app:secret@db", "app@db"),
             ("host=db password=secret", "host=db password=…"),
         ])
-    func aPasswordIsNotShown(_ url: String, _ shown: String) {
+    func `a password is not shown`(_ url: String, _ shown: String) {
         #expect(ServerURL.withoutPassword(url) == shown)
     }
 
@@ -25,7 +25,7 @@ import Testing
         "postgres://app:a/b@db/shop", "postgres://app:a@b@db/shop", "redis://app:a?b@db", "redis://app:a@b/c@db/0",
         "redis+unix://:a/b@/run/redis",
     ])
-    func aPasswordWithoutItsEscapesIsRefused(_ url: String) {
+    func `a password without its escapes is refused`(_ url: String) {
         let error = #expect(throws: DurableError.self) { try ServerURL.checkCredentials(url) }
         #expect(error?.description.contains("%40 %2F %3F") == true)
     }
@@ -34,5 +34,5 @@ import Testing
         "postgres://app:a%2Fb@db:1,db:2/shop?application_name=me@host", "redis://:a:b@db/0", "redis://",
         "postgres:///shop",
     ])
-    func otherURLsAreNot(_ url: String) throws { try ServerURL.checkCredentials(url) }
+    func `other URLs are not`(_ url: String) throws { try ServerURL.checkCredentials(url) }
 }

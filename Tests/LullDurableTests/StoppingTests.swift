@@ -10,8 +10,10 @@ import Testing
 struct StoppingTests {
     let fixture = WorkerFixture()
 
-    @Test("a worker with nothing to do returns when its task is cancelled, and one that was cancelled before at once")
-    func atRest() async throws {
+    @Test
+    func `a worker with nothing to do returns when its task is cancelled, and one that was cancelled before at once`()
+        async throws
+    {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync)
         await fixture.advance(5)
@@ -24,8 +26,8 @@ struct StoppingTests {
         try await late.value
     }
 
-    @Test("handlers may end during the grace; nothing more is claimed")
-    func grace() async throws {
+    @Test
+    func `handlers may end during the grace; nothing more is claimed`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(8)) }
         let receipt = try await sync.submit(1, for: "a")
@@ -41,8 +43,9 @@ struct StoppingTests {
         #expect(try await sync.state(of: other) == .ready)
     }
 
-    @Test("after the grace handlers are cancelled, and their runs go back without having spent an attempt")
-    func released() async throws {
+    @Test
+    func `after the grace handlers are cancelled, and their runs go back without having spent an attempt`() async throws
+    {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(60)) }
         let receipt = try await sync.submit(1, for: "a")
@@ -61,8 +64,8 @@ struct StoppingTests {
         try await next.value
     }
 
-    @Test("a store that is closed ends the worker with an error, and its handlers are cancelled")
-    func closed() async throws {
+    @Test
+    func `a store that is closed ends the worker with an error, and its handlers are cancelled`() async throws {
         let sync = try await fixture.debouncer()
         let ends = Record<Bool>()
         let worker = fixture.work(sync) { _ in
@@ -80,8 +83,8 @@ struct StoppingTests {
         await #expect(throws: DurableError.closed) { try await sync.run { _ in } }
     }
 
-    @Test("nothing is retained after a worker's end")
-    func memory() async throws {
+    @Test
+    func `nothing is retained after a worker's end`() async throws {
         final class Witness: Sendable {}
         weak var witness: Witness?
         let sync = try await fixture.debouncer()

@@ -13,20 +13,18 @@ struct StoreTimeTests {
 
     private func seconds(_ instant: CoreInstant) -> Int64 { instant.nanoseconds / 1_000_000_000 }
 
-    @Test(
-        "within a boot it follows the clock that cannot be set, whatever the wall clock shows",
-        arguments: [
-            3600, -3600, 0,
-        ])
-    func wallClockIsSet(jump: Int64) {
+    @Test(arguments: [
+        3600, -3600, 0,
+    ])
+    func `within a boot it follows the clock that cannot be set, whatever the wall clock shows`(jump: Int64) {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         #expect(time.now(reading("a", 100, wall: 1_000_000)) == .origin)
         #expect(seconds(time.now(reading("a", 110, wall: 1_000_010 + jump))) == 10)
         #expect(seconds(time.now(reading("a", 170, wall: 1_000_070 - jump))) == 70)
     }
 
-    @Test("across a boot it advances by the time that has passed on the wall clock")
-    func reboot() {
+    @Test
+    func `across a boot it advances by the time that has passed on the wall clock`() {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = time.now(reading("a", 150, wall: 1_000_050))
         // Off for a minute, ten seconds up.
@@ -34,10 +32,10 @@ struct StoreTimeTests {
         #expect(seconds(time.now(reading("b", 15, wall: 1_000_125))) == 125)
     }
 
-    @Test(
-        "a wall clock that was set back across a boot does not make it run back, one set forward hastens it by the jump"
-    )
-    func rebootWithJump() {
+    @Test
+    func
+        `a wall clock that was set back across a boot does not make it run back, one set forward hastens it by the jump`()
+    {
         var back = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = back.now(reading("a", 150, wall: 1_000_050))
         #expect(seconds(back.now(reading("b", 10, wall: 996_520))) == 50)
@@ -48,8 +46,8 @@ struct StoreTimeTests {
         #expect(seconds(forward.now(reading("b", 10, wall: 1_003_720))) == 3720)
     }
 
-    @Test("a boot clock that has gone back, as on a restored machine, counts as a reboot")
-    func restored() {
+    @Test
+    func `a boot clock that has gone back, as on a restored machine, counts as a reboot`() {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = time.now(reading("a", 5_000, wall: 1_004_900))
         #expect(seconds(time.now(reading("a", 200, wall: 1_004_910))) == 4_910)
@@ -57,8 +55,8 @@ struct StoreTimeTests {
         #expect(seconds(time.now(reading("a", 150, wall: 1_000_000))) == 4_915)
     }
 
-    @Test("it never runs back and never stands still, over boots and jumps of every kind")
-    func monotonous() {
+    @Test
+    func `it never runs back and never stands still, over boots and jumps of every kind`() {
         var random = SplitMix(seed: 20_260_101)
         var time = StoreTime(at: reading("0", 0, wall: 0))
         var (boot, sinceBoot, wall, last) = (0, Int64(0), Int64(0), CoreInstant.origin)
@@ -82,8 +80,8 @@ struct StoreTimeTests {
         }
     }
 
-    @Test("a saved time continues where it was")
-    func kept() {
+    @Test
+    func `a saved time continues where it was`() {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = time.now(reading("a", 150, wall: 1_000_050))
         var again = StoreTime(anchor: time.anchor, start: time.start, highest: time.highest)
@@ -93,8 +91,8 @@ struct StoreTimeTests {
         #expect(seconds(again.now(reading("a", 155, wall: 1_000_055))) == 60)
     }
 
-    @Test("the wall time of an instant is that of the anchor, moved")
-    func wall() {
+    @Test
+    func `the wall time of an instant is that of the anchor, moved`() {
         var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
         let now = time.now(reading("a", 150, wall: 5))
         #expect(seconds(time.wall(at: now)) == 1_000_050)

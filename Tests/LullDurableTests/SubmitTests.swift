@@ -13,8 +13,10 @@ struct SubmitTests {
 
     // MARK: - Opening
 
-    @Test("a namespace keeps its kind, its edges and its combination, and takes other durations and counts")
-    func policies() async throws {
+    @Test
+    func `a namespace keeps its kind, its edges and its combination, and takes other durations and counts`()
+        async throws
+    {
         let sync = try await fixture.debouncer()
         let longer = try await DurableDebouncer<String, Int>(
             for: .seconds(5), maxWait: .seconds(9), maxCount: 4, namespace: "n", in: fixture.store)
@@ -40,8 +42,8 @@ struct SubmitTests {
         }
     }
 
-    @Test("without a policy a namespace has the one that it was opened with, and none if it never was")
-    func withoutPolicy() async throws {
+    @Test
+    func `without a policy a namespace has the one that it was opened with, and none if it never was`() async throws {
         await #expect(throws: DurableError.noPolicy(namespace: "n")) {
             _ = try await DurableDebouncer<String, Int>(namespace: "n", in: fixture.store)
         }
@@ -50,8 +52,8 @@ struct SubmitTests {
         #expect(try await sync.submit(1, for: "a").dueIn == .seconds(2))
     }
 
-    @Test("namespaces have nothing in common")
-    func namespaces() async throws {
+    @Test
+    func `namespaces have nothing in common`() async throws {
         let sync = try await fixture.debouncer()
         let other = try await DurableThrottler<String, Int>(every: .seconds(1), namespace: "o", in: fixture.store)
         try await sync.submit(1, for: "a")
@@ -62,8 +64,8 @@ struct SubmitTests {
 
     // MARK: - Values
 
-    @Test("every value that can be written as JSON comes out as it went in")
-    func values() async throws {
+    @Test
+    func `every value that can be written as JSON comes out as it went in`() async throws {
         struct Change: Codable, Equatable {
             var name: String
             var date: Date?
@@ -84,8 +86,8 @@ struct SubmitTests {
         try await worker.value
     }
 
-    @Test("a value that cannot be written as JSON, or is too large, is refused and named")
-    func badValues() async throws {
+    @Test
+    func `a value that cannot be written as JSON, or is too large, is refused and named`() async throws {
         let numbers = try await DurableDebouncer<String, Double>(for: .seconds(2), namespace: "n", in: fixture.store)
         do {
             try await numbers.submit(.infinity, for: "a")
@@ -100,16 +102,16 @@ struct SubmitTests {
         #expect(try await words.submit("12345678", for: "a").generation == 1)
     }
 
-    @Test("a delay of its own replaces the wait, and never traps")
-    func delays() async throws {
+    @Test
+    func `a delay of its own replaces the wait, and never traps`() async throws {
         let sync = try await fixture.debouncer()
         #expect(try await sync.submit(1, for: "a", after: .seconds(60)).dueIn == .seconds(60))
         #expect(try await sync.submit(1, for: "b", after: .seconds(-1)).dueIn == .zero)
         #expect(try await sync.submit(1, for: "c", after: .seconds(Int64.max)).dueIn ?? .zero > .seconds(9_000_000_000))
     }
 
-    @Test("keys that Swift holds for equal but have other bytes are different keys")
-    func keys() async throws {
+    @Test
+    func `keys that Swift holds for equal but have other bytes are different keys`() async throws {
         let sync = try await fixture.debouncer()
         try await sync.submit(1, for: "\u{e9}")
         #expect(try await sync.submit(1, for: "e\u{301}").generation == 1)
@@ -118,8 +120,8 @@ struct SubmitTests {
 
     // MARK: - Flush and cancel
 
-    @Test("flush makes one key or all of them ready, and cancel drops what no worker has")
-    func flushAndCancel() async throws {
+    @Test
+    func `flush makes one key or all of them ready, and cancel drops what no worker has`() async throws {
         let sync = try await fixture.debouncer()
         var receipts: [DurableReceipt] = []
         for key in ["a", "b", "c", "d"] { receipts.append(try await sync.submit(1, for: key)) }
@@ -142,8 +144,8 @@ struct SubmitTests {
 
     // MARK: - The state of a submit
 
-    @Test("the state of a submit is known from its beginning to its end, and forgotten with time")
-    func states() async throws {
+    @Test
+    func `the state of a submit is known from its beginning to its end, and forgotten with time`() async throws {
         let fixture = WorkerFixture(limits: DurableLimits(retention: .seconds(100)))
         let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
@@ -162,8 +164,8 @@ struct SubmitTests {
         try await worker.value
     }
 
-    @Test("a submit that stood behind a newer one ends with it")
-    func superseded() async throws {
+    @Test
+    func `a submit that stood behind a newer one ends with it`() async throws {
         let sync = try await fixture.debouncer()
         let receipts = [try await sync.submit(1, for: "a"), try await sync.submit(2, for: "a")]
         let worker = fixture.work(sync)
@@ -173,8 +175,8 @@ struct SubmitTests {
         try await worker.value
     }
 
-    @Test("waiting for a submit ends with its execution, soon after it")
-    func waiting() async throws {
+    @Test
+    func `waiting for a submit ends with its execution, soon after it`() async throws {
         let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
         let worker = fixture.work(sync)
@@ -189,8 +191,8 @@ struct SubmitTests {
         try await worker.value
     }
 
-    @Test("waiting for a submit that nobody executes ends with the time, or with its task")
-    func waitingInVain() async throws {
+    @Test
+    func `waiting for a submit that nobody executes ends with the time, or with its task`() async throws {
         let sync = try await fixture.debouncer()
         let receipt = try await sync.submit(1, for: "a")
         let waiting = fixture.clock.task {
@@ -208,8 +210,8 @@ struct SubmitTests {
 
     // MARK: - Status and listings
 
-    @Test("status and list show the work that is left, as if all that is due had fallen due")
-    func supervising() async throws {
+    @Test
+    func `status and list show the work that is left, as if all that is due had fallen due`() async throws {
         let sync = try await fixture.debouncer()
         for key in ["a1", "a2", "b1"] { try await sync.submit(1, for: key) }
         await fixture.advance(1)

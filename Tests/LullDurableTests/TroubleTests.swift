@@ -10,8 +10,8 @@ import Testing
 struct TroubleTests {
     let fixture = WorkerFixture()
 
-    @Test("a worker goes on when a store that refused takes claims again")
-    func claims() async throws {
+    @Test
+    func `a worker goes on when a store that refused takes claims again`() async throws {
         let sync = try await fixture.debouncer()
         fixture.store.fails { call in
             if case .claim = call { return .before(.refused("the disk is full")) }
@@ -29,8 +29,8 @@ struct TroubleTests {
         try await worker.value
     }
 
-    @Test("runs of a claim whose answer was lost are handed out again, without a new attempt")
-    func lostClaim() async throws {
+    @Test
+    func `runs of a claim whose answer was lost are handed out again, without a new attempt`() async throws {
         let sync = try await fixture.debouncer()
         let isFirst = Guarded(true)
         fixture.store.fails { call in
@@ -48,8 +48,8 @@ struct TroubleTests {
         try await worker.value
     }
 
-    @Test("a completion whose answer was lost is reported again, and the handler does not run twice")
-    func lostCompletion() async throws {
+    @Test
+    func `a completion whose answer was lost is reported again, and the handler does not run twice`() async throws {
         let sync = try await fixture.debouncer()
         let lost = Guarded(0)
         fixture.store.fails { call in
@@ -68,8 +68,8 @@ struct TroubleTests {
         try await worker.value
     }
 
-    @Test("a worker that cannot report claims nothing more, and reports as soon as it can")
-    func cannotReport() async throws {
+    @Test
+    func `a worker that cannot report claims nothing more, and reports as soon as it can`() async throws {
         let sync = try await fixture.debouncer()
         let claims = Guarded(0)
         fixture.store.fails { call in
@@ -98,8 +98,8 @@ struct TroubleTests {
 
     // MARK: - Submits
 
-    @Test("a submit with a token is repeated when its answer is lost, and counts once")
-    func repeated() async throws {
+    @Test
+    func `a submit with a token is repeated when its answer is lost, and counts once`() async throws {
         let sync = try await fixture.debouncer(combining: .collect)
         let tries = Guarded(0)
         fixture.store.fails { call in
@@ -123,8 +123,8 @@ struct TroubleTests {
         try await worker.value
     }
 
-    @Test("a submit does not repeat itself for ever, and one without a token not at all")
-    func givesUp() async throws {
+    @Test
+    func `a submit does not repeat itself for ever, and one without a token not at all`() async throws {
         let sync = try await fixture.debouncer()
         let tries = Guarded(0)
         fixture.store.fails { call in
@@ -144,8 +144,8 @@ struct TroubleTests {
         await #expect(throws: DurableError.unknown("the line is dead")) { try await cancelled.value }
     }
 
-    @Test("a submit that was refused is not repeated")
-    func refused() async throws {
+    @Test
+    func `a submit that was refused is not repeated`() async throws {
         let sync = try await fixture.debouncer()
         let tries = Guarded(0)
         fixture.store.fails { _ in

@@ -20,8 +20,8 @@ struct WakeSignalTests {
         return waits
     }
 
-    @Test("is given for what is earlier than announced, and for nothing else")
-    func earlier() async {
+    @Test
+    func `is given for what is earlier than announced, and for nothing else`() async {
         var signal = WakeSignal()
         let mark = signal.announce(at(5), in: "n")
         signal.signal(at(5), in: "n")
@@ -31,8 +31,8 @@ struct WakeSignalTests {
         #expect(await !waits(signal, after: mark))
     }
 
-    @Test("wakes a worker when something earlier is announced to another one: a lease that ends")
-    func announcedToAnother() async {
+    @Test
+    func `wakes a worker when something earlier is announced to another one: a lease that ends`() async {
         var signal = WakeSignal()
         let idle = signal.announce(nil, in: "n")
         let busy = signal.announce(at(30), in: "n")
@@ -43,8 +43,8 @@ struct WakeSignalTests {
         #expect(later == busy)
     }
 
-    @Test("of an interruption is for those that look for one, and only theirs")
-    func interruptions() async {
+    @Test
+    func `of an interruption is for those that look for one, and only theirs`() async {
         var signal = WakeSignal()
         let idle = signal.announce(at(5), in: "n")
         let looking = signal.announceLook(in: "n")
@@ -62,8 +62,8 @@ struct WakeSignalTests {
         #expect(await !waits(signal, for: .interruptions, after: again))
     }
 
-    @Test("makes all look again, once, when it is given to all")
-    func everywhere() async {
+    @Test
+    func `makes all look again, once, when it is given to all`() async {
         var signal = WakeSignal()
         let mark = signal.announce(at(5), in: "n")
         signal.signalAll()

@@ -7,8 +7,8 @@ import Testing
 struct WorkerEndTests {
     typealias Rig = WorkerRig
 
-    @Test("a store that refuses a claim is reported once and asked again, less and less often")
-    func claimRefused() {
+    @Test
+    func `a store that refuses a claim is reported once and asked again, less and less often`() {
         var rig = Rig()
         _ = rig.woke()
         #expect(rig.handle(.claimed(.failure(Rig.full))) == [.storeFailed(Rig.full)])
@@ -29,8 +29,8 @@ struct WorkerEndTests {
         #expect(rig.handle(.claimed(.failure(Rig.full))) == [.storeFailed(Rig.full)])
     }
 
-    @Test("a worker that cannot write claims nothing more, and repeats its report until the store accepts it")
-    func reportRefused() {
+    @Test
+    func `a worker that cannot write claims nothing more, and repeats its report until the store accepts it`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
@@ -47,8 +47,8 @@ struct WorkerEndTests {
         #expect(rig.answered(.some(1), .completed, .alreadyDone) == [Rig.claim(2)])
     }
 
-    @Test("a report that alone is refused is repeated less and less often, while everything else goes on")
-    func oneRefused() {
+    @Test
+    func `a report that alone is refused is repeated less and less often, while everything else goes on`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)])
@@ -64,8 +64,8 @@ struct WorkerEndTests {
         #expect(pauses.dropFirst(8).allSatisfy { $0 >= .seconds(5) && $0 <= .seconds(10) })
     }
 
-    @Test("several calls that fail together count once")
-    func togetherOnce() {
+    @Test
+    func `several calls that fail together count once`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)])
@@ -76,10 +76,10 @@ struct WorkerEndTests {
         #expect(rig.now.duration(to: rig.worker.alarm) <= .milliseconds(100))
     }
 
-    @Test(
-        "a handler whose lease cannot be renewed is cancelled when the lease ends, and its report counts if it is accepted"
-    )
-    func unsureLease() {
+    @Test
+    func
+        `a handler whose lease cannot be renewed is cancelled when the lease ends, and its report counts if it is accepted`()
+    {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
@@ -94,8 +94,8 @@ struct WorkerEndTests {
         #expect(other.handle(.handlerEnded(run: 1, error: "stopped")) == [Rig.report(.some(1), .released)])
     }
 
-    @Test("an unusable store ends the worker: handlers are cancelled, and have the grace to end")
-    func closedStore() {
+    @Test
+    func `an unusable store ends the worker: handlers are cancelled, and have the grace to end`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)], next: .zero)
@@ -112,8 +112,8 @@ struct WorkerEndTests {
 
     // MARK: - Stopping
 
-    @Test("after a stop it claims nothing more and finishes when its handlers have ended")
-    func stopping() {
+    @Test
+    func `after a stop it claims nothing more and finishes when its handlers have ended`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
@@ -125,8 +125,8 @@ struct WorkerEndTests {
         #expect(rig.handle(.woke) == [])
     }
 
-    @Test("after a stop with nothing to do it has finished, even before it has begun")
-    func stoppingAtRest() {
+    @Test
+    func `after a stop with nothing to do it has finished, even before it has begun`() {
         var rig = Rig()
         var early = rig
         _ = rig.woke()
@@ -136,8 +136,8 @@ struct WorkerEndTests {
         #expect(early.woke() == [])
     }
 
-    @Test("while draining it claims nothing more, and its handlers have all the time they need")
-    func draining() {
+    @Test
+    func `while draining it claims nothing more, and its handlers have all the time they need`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
@@ -158,10 +158,10 @@ struct WorkerEndTests {
         #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
     }
 
-    @Test(
-        "draining at rest, it has finished; once its handlers have ended, a store that refuses everything delays it for a lease at most"
-    )
-    func drainingAtRest() {
+    @Test
+    func
+        `draining at rest, it has finished; once its handlers have ended, a store that refuses everything delays it for a lease at most`()
+    {
         var early = Rig()
         #expect(early.handle(.drain) == [] && early.worker.isFinished)
         var rig = Rig()
@@ -173,8 +173,8 @@ struct WorkerEndTests {
         #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
 
-    @Test("a draining worker may still be stopped")
-    func stoppingWhileDraining() {
+    @Test
+    func `a draining worker may still be stopped`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
@@ -183,8 +183,8 @@ struct WorkerEndTests {
         #expect(rig.woke(after: 10).contains(.cancel(run: 1)))
     }
 
-    @Test("runs that are handed out after a stop are released untried")
-    func claimedTooLate() {
+    @Test
+    func `runs that are handed out after a stop are released untried`() {
         var rig = Rig()
         _ = rig.woke()
         #expect(rig.handle(.stop) == [] && !rig.worker.isFinished)
@@ -192,10 +192,10 @@ struct WorkerEndTests {
         #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
     }
 
-    @Test(
-        "after the grace handlers are cancelled; a run whose handler throws then is released, one whose handler returns is completed"
-    )
-    func grace() {
+    @Test
+    func
+        `after the grace handlers are cancelled; a run whose handler throws then is released, one whose handler returns is completed`()
+    {
         var rig = Rig(maxConcurrent: 3)
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2), .some(3)])
@@ -210,10 +210,10 @@ struct WorkerEndTests {
         #expect(rig.handle(.handlerEnded(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
     }
 
-    @Test(
-        "a handler that ignores its cancellation is given up half-way to the end of the lease, and the end comes with it"
-    )
-    func neverEnds() {
+    @Test
+    func
+        `a handler that ignores its cancellation is given up half-way to the end of the lease, and the end comes with it`()
+    {
         var rig = Rig(grace: .seconds(5))
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
@@ -237,8 +237,8 @@ struct WorkerEndTests {
         #expect(unanswered.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
 
-    @Test("while it stops, it repeats a refused report until the lease has ended")
-    func stoppingWithoutStore() {
+    @Test
+    func `while it stops, it repeats a refused report until the lease has ended`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])

@@ -9,8 +9,8 @@ struct WorkerTests {
 
     // MARK: - Claiming
 
-    @Test("begins with a claim for as many runs as it has slots, and starts what it gets")
-    func beginning() {
+    @Test
+    func `begins with a claim for as many runs as it has slots, and starts what it gets`() {
         var rig = Rig()
         #expect(rig.woke() == [Rig.claim(2)])
         #expect(rig.woke() == [])
@@ -20,8 +20,8 @@ struct WorkerTests {
             ])
     }
 
-    @Test("tells the store that it is there when it begins, and every minute until it has ended")
-    func announcing() {
+    @Test
+    func `tells the store that it is there when it begins, and every minute until it has ended`() {
         var rig = Rig(announces: true)
         let announcement = WorkerStateMachine.Action.announce(DurableWorker.Identity(id: 7))
         #expect(rig.woke() == [announcement, Rig.claim(2)])
@@ -36,8 +36,8 @@ struct WorkerTests {
         #expect(rig.woke(after: 600) == [])
     }
 
-    @Test("waits when nothing is due, and claims when the wait has ended")
-    func listening() {
+    @Test
+    func `waits when nothing is due, and claims when the wait has ended`() {
         var rig = Rig()
         _ = rig.woke()
         #expect(rig.claimed([], next: nil, mark: 9) == [.wait(after: 9, atMost: .seconds(3600))])
@@ -45,8 +45,8 @@ struct WorkerTests {
         #expect(rig.handle(.waitEnded(.success(()))) == [Rig.claim(2)])
     }
 
-    @Test("if there is more, claims again as soon as a handler has ended, together with its report")
-    func hungry() {
+    @Test
+    func `if there is more, claims again as soon as a handler has ended, together with its report`() {
         var rig = Rig()
         _ = rig.woke()
         #expect(rig.claimed([.some(1), .some(2)], next: .zero) == [.start(.some(1)), .start(.some(2))])
@@ -60,8 +60,8 @@ struct WorkerTests {
         #expect(rig.claimed([.some(3)], next: .zero) == [.start(.some(3)), Rig.claim(1, holding: [2, 3])])
     }
 
-    @Test("claims what was signalled while no slot was free when one is")
-    func heardWithoutRoom() {
+    @Test
+    func `claims what was signalled while no slot was free when one is`() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
         #expect(rig.claimed([], mark: 1).count == 1)
@@ -73,8 +73,8 @@ struct WorkerTests {
             ])
     }
 
-    @Test("claims what falls due while no slot is free without waiting first")
-    func dueWithoutRoom() {
+    @Test
+    func `claims what falls due while no slot is free without waiting first`() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .seconds(2), mark: 2)
@@ -87,8 +87,8 @@ struct WorkerTests {
 
     // MARK: - Leases
 
-    @Test("a heartbeat is sent at a third of the lease, with those that soon will be, and one at a time")
-    func heartbeats() {
+    @Test
+    func `a heartbeat is sent at a third of the lease, with those that soon will be, and one at a time`() {
         var rig = Rig(maxConcurrent: 3)
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
@@ -107,10 +107,10 @@ struct WorkerTests {
         #expect(rig.woke(after: 9) == [Rig.report(.some(1), Rig.heartbeat)])
     }
 
-    @Test(
-        "a lost lease cancels the handler and is reported; the handler occupies its slot until its end, which is not reported"
-    )
-    func lostLease() {
+    @Test
+    func
+        `a lost lease cancels the handler and is reported; the handler occupies its slot until its end, which is not reported`()
+    {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
@@ -120,16 +120,16 @@ struct WorkerTests {
         #expect(rig.handle(.handlerEnded(run: 1, error: "cancelled")) == [Rig.claim(1)])
     }
 
-    @Test("a run that is dead because its last lease expired is reported, and occupies no slot")
-    func died() {
+    @Test
+    func `a run that is dead because its last lease expired is reported, and occupies no slot`() {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
         let answer = DurableClaim.Answer(runs: [.some(2)], dead: [.some(1)], next: .zero, mark: 0)
         #expect(rig.handle(.claimed(.success(answer))) == [.died(.some(1)), .start(.some(2))])
     }
 
-    @Test("a completion that comes too late is reported as a lost lease")
-    func lateCompletion() {
+    @Test
+    func `a completion that comes too late is reported as a lost lease`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
@@ -138,8 +138,8 @@ struct WorkerTests {
         #expect(rig.worker.isFinished == false)
     }
 
-    @Test("a worker that may have slept through the end of a lease renews it before claiming anything")
-    func sleptThrough() {
+    @Test
+    func `a worker that may have slept through the end of a lease renews it before claiming anything`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
@@ -149,8 +149,8 @@ struct WorkerTests {
         #expect(rig.answered(.some(1), Rig.heartbeat) == [Rig.claim(1, holding: [1])])
     }
 
-    @Test("a run that the worker takes over from itself goes on under the new fence")
-    func takenOverFromItself() {
+    @Test
+    func `a run that the worker takes over from itself goes on under the new fence`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
@@ -161,8 +161,8 @@ struct WorkerTests {
         #expect(rig.answered(.some(1, fence: 5), .completed) == [])
     }
 
-    @Test("a run that is handed out again before the end of its report is answered waits for that answer")
-    func handedOutWhileReporting() {
+    @Test
+    func `a run that is handed out again before the end of its report is answered waits for that answer`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
@@ -175,8 +175,8 @@ struct WorkerTests {
         #expect(rig.handle(.reported(failure, .success(.accepted))) == [.start(.some(1, fence: 5, attempt: 2))])
     }
 
-    @Test("what was done before a run was taken over from itself is reported under the new fence, and not done again")
-    func reportedUnderNewFence() {
+    @Test
+    func `what was done before a run was taken over from itself is reported under the new fence, and not done again`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
@@ -188,8 +188,9 @@ struct WorkerTests {
 
     // MARK: - Failing handlers
 
-    @Test("the delay before another attempt doubles up to the longest, shortened at random to no less than half")
-    func backoff() throws {
+    @Test
+    func `the delay before another attempt doubles up to the longest, shortened at random to no less than half`() throws
+    {
         for attempt in 1...6 {
             var rig = Rig(maxAttempts: 7)
             _ = rig.woke()
@@ -200,8 +201,8 @@ struct WorkerTests {
         }
     }
 
-    @Test("jitter differs from worker to worker, and from run to run")
-    func chance() {
+    @Test
+    func `jitter differs from worker to worker, and from run to run`() {
         var delays: Set<CoreDuration> = []
         var rig = Rig(maxConcurrent: 50)
         _ = rig.woke()
@@ -212,8 +213,8 @@ struct WorkerTests {
         #expect(delays.count == 50)
     }
 
-    @Test("a run that has had all its attempts is dead")
-    func lastAttempt() {
+    @Test
+    func `a run that has had all its attempts is dead`() {
         var rig = Rig(maxAttempts: 3)
         _ = rig.woke()
         _ = rig.claimed([.some(1, attempt: 3)])
@@ -224,8 +225,10 @@ struct WorkerTests {
 
     // MARK: - Handlers that cannot be run
 
-    @Test("what this machine cannot run goes back to the store without an attempt, and claims pause longer each time")
-    func notStarted() throws {
+    @Test
+    func `what this machine cannot run goes back to the store without an attempt, and claims pause longer each time`()
+        throws
+    {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()
         var pauses: [CoreDuration] = []
@@ -245,8 +248,8 @@ struct WorkerTests {
         #expect(pauses[0] <= .milliseconds(100) && pauses[7] > .seconds(4) && pauses[7] <= .seconds(10), "\(pauses)")
     }
 
-    @Test("a handler that has run ends the pause")
-    func startedAgain() {
+    @Test
+    func `a handler that has run ends the pause`() {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)], next: .zero)
@@ -257,8 +260,8 @@ struct WorkerTests {
             ])
     }
 
-    @Test("an instant before the last event counts as that of the last event")
-    func timeRunsBack() {
+    @Test
+    func `an instant before the last event counts as that of the last event`() {
         var rig = Rig()
         rig.pass(50)
         _ = rig.woke()

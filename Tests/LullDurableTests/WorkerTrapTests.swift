@@ -8,8 +8,8 @@ import Testing
 struct WorkerTrapTests {
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("the answer to a claim that was not made")
-        func answerWithoutClaim() async {
+        @Test
+        func `the answer to a claim that was not made`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 precondition(rig.woke() == [WorkerRig.claim(2)])
@@ -19,8 +19,8 @@ struct WorkerTrapTests {
             expect("an answer without a claim", in: result)
         }
 
-        @Test("the end of a wait that was not asked for")
-        func endWithoutWait() async {
+        @Test
+        func `the end of a wait that was not asked for`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 _ = rig.woke()
@@ -29,8 +29,8 @@ struct WorkerTrapTests {
             expect("the end of a wait that was not asked for", in: result)
         }
 
-        @Test("the second end of a handler")
-        func secondEndOfHandler() async {
+        @Test
+        func `the second end of a handler`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 _ = rig.woke()
@@ -41,8 +41,8 @@ struct WorkerTrapTests {
             expect("the end of a handler that does not run", in: result)
         }
 
-        @Test("the answer to a final report that was not sent")
-        func answerWithoutReport() async {
+        @Test
+        func `the answer to a final report that was not sent`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 _ = rig.woke()
@@ -53,8 +53,8 @@ struct WorkerTrapTests {
         }
     #endif
 
-    @Test("after a stop, the end of a handler whose run was released is none of them")
-    func endAfterRelease() {
+    @Test
+    func `after a stop, the end of a handler whose run was released is none of them`() {
         var rig = WorkerRig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])

@@ -9,8 +9,8 @@ import Testing
 struct WorkingTests {
     let fixture = WorkerFixture()
 
-    @Test("a value is executed once, when its burst is over")
-    func once() async throws {
+    @Test
+    func `a value is executed once, when its burst is over`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync)
         try await sync.submit(1, for: "a")
@@ -27,8 +27,8 @@ struct WorkingTests {
         #expect(sync.counters.attempts == 1 && fixture.failures.all == [])
     }
 
-    @Test("what fell due while there was no worker is executed by the first worker, the oldest first")
-    func late() async throws {
+    @Test
+    func `what fell due while there was no worker is executed by the first worker, the oldest first`() async throws {
         let sync = try await fixture.debouncer()
         try await sync.submit(1, for: "a")
         await fixture.advance(1)
@@ -41,8 +41,8 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("the handler receives everything about its execution")
-    func execution() async throws {
+    @Test
+    func `the handler receives everything about its execution`() async throws {
         let sync = try await DurableDebouncer<Int, [String]>(
             collectingFor: .seconds(2), maxWait: .seconds(3), namespace: "n", in: fixture.memory,
             clock: fixture.clock)
@@ -60,8 +60,8 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("as many handlers run at once as are allowed, and no key's twice", arguments: [1, 3, 64])
-    func concurrency(limit: Int) async throws {
+    @Test(arguments: [1, 3, 64])
+    func `as many handlers run at once as are allowed, and no key's twice`(limit: Int) async throws {
         let sync = try await fixture.debouncer()
         let running = Guarded<[String]>([])
         let most = Guarded(0)
@@ -85,8 +85,8 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("what falls due while its key's handler runs is one more execution after it")
-    func followUp() async throws {
+    @Test
+    func `what falls due while its key's handler runs is one more execution after it`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(20)) }
         try await sync.submit(1, for: "a")
@@ -104,8 +104,8 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("a handler that never returns occupies its key and its slot, and nothing else")
-    func neverReturns() async throws {
+    @Test
+    func `a handler that never returns occupies its key and its slot, and nothing else`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync, maxConcurrent: 2) { execution in
             if execution.key == "stuck" { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
@@ -124,8 +124,8 @@ struct WorkingTests {
         #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 0, error: nil))
     }
 
-    @Test("a throttle executes at both edges, and no closer than its interval")
-    func throttle() async throws {
+    @Test
+    func `a throttle executes at both edges, and no closer than its interval`() async throws {
         let report = try await DurableThrottler<String, Int>(
             every: .seconds(10), namespace: "n", in: fixture.store, clock: fixture.clock)
         let times = Record<Double>()
@@ -140,9 +140,9 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("the handler runs on the actor where it was written")
+    @Test
     @MainActor
-    func isolation() async throws {
+    func `the handler runs on the actor where it was written`() async throws {
         var seen: [Int] = []
         let sync = try await fixture.debouncer()
         let worker = fixture.clock.task {
@@ -158,8 +158,8 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("a handler may submit to its own key, which opens a new burst")
-    func submitsItself() async throws {
+    @Test
+    func `a handler may submit to its own key, which opens a new burst`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync) { execution in
             if execution.value < 3 { try await sync.submit(execution.value + 1, for: execution.key) }
@@ -171,8 +171,8 @@ struct WorkingTests {
         try await worker.value
     }
 
-    @Test("workers on one namespace share its work, each run once")
-    func shared() async throws {
+    @Test
+    func `workers on one namespace share its work, each run once`() async throws {
         let sync = try await fixture.debouncer()
         let others = try await fixture.debouncer()
         let workers = [
@@ -189,8 +189,8 @@ struct WorkingTests {
         }
     }
 
-    @Test("one worker after the other, a thousand keys in one go")
-    func many() async throws {
+    @Test
+    func `one worker after the other, a thousand keys in one go`() async throws {
         let sync = try await fixture.debouncer()
         for key in 0..<1000 { try await sync.submit(key, for: "\(key)") }
         await fixture.advance(2)

@@ -6,21 +6,19 @@ import Testing
 /// The conformance suite, on a server.
 @Suite("Conformance in PostgreSQL", .onServer, .serialized, .timeLimit(.minutes(20)))
 struct PostgresConformanceTests {
-    @Test(
-        "a store in PostgreSQL does what every store does",
-        arguments: ConformanceCase.short)
-    func conforms(_ conformance: ConformanceCase) async throws {
+    @Test(arguments: ConformanceCase.short)
+    func `a store in PostgreSQL does what every store does`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: PostgresMaker())
     }
 
-    @Test("a store in PostgreSQL plays the published scenarios", .longForm, arguments: ConformanceCase.scenarios)
-    func scenarios(_ conformance: ConformanceCase) async throws {
+    @Test(.longForm, arguments: ConformanceCase.scenarios)
+    func `a store in PostgreSQL plays the published scenarios`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: PostgresMaker())
     }
 
     /// `LULL_SERVER_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
-    @Test("a store in PostgreSQL answers as the reference model does")
-    func simulation() async throws {
+    @Test
+    func `a store in PostgreSQL answers as the reference model does`() async throws {
         let seed = environment("LULL_SEED", default: UInt64(20_261_123))
         let trials = UInt64(max(1, environment("LULL_SERVER_STEPS", default: 400) / 40))
         var figures = SimulationFigures()

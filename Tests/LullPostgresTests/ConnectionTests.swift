@@ -25,8 +25,8 @@ struct ConnectionTests {
         return store
     }
 
-    @Test("to a database that is read-only refuse a submit, and say so")
-    func readOnly() async throws {
+    @Test
+    func `to a database that is read-only refuse a submit, and say so`() async throws {
         let url = try place.url()
         let writable = try await PostgresStore(url: url)
         try await writable.open("n", DurableRules(.debounce(for: .seconds(3600))))
@@ -50,8 +50,8 @@ struct ConnectionTests {
         #expect(try count() == 0)
     }
 
-    @Test("that lose answers leave no submit unknown, and none is recorded twice")
-    func lostAnswers() async throws {
+    @Test
+    func `that lose answers leave no submit unknown, and none is recorded twice`() async throws {
         _ = try place.url()
         let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await store(proxy)
@@ -91,8 +91,8 @@ struct ConnectionTests {
         proxy.close()
     }
 
-    @Test("that lose the answer to a claim hand its runs out again, in the same attempt")
-    func lostClaim() async throws {
+    @Test
+    func `that lose the answer to a claim hand its runs out again, in the same attempt`() async throws {
         _ = try place.url()
         let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await PostgresStore(url: proxy.url(place.schema))
@@ -115,8 +115,8 @@ struct ConnectionTests {
         proxy.close()
     }
 
-    @Test("that are cut are made again")
-    func cuts() async throws {
+    @Test
+    func `that are cut are made again`() async throws {
         _ = try place.url()
         let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await store(proxy)
@@ -129,8 +129,8 @@ struct ConnectionTests {
         proxy.close()
     }
 
-    @Test("that fall silent end within the time limit, with an error that says what is known")
-    func silence() async throws {
+    @Test
+    func `that fall silent end within the time limit, with an error that says what is known`() async throws {
         _ = try place.url()
         let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await store(proxy, timeLimit: .seconds(1))
@@ -151,8 +151,8 @@ struct ConnectionTests {
     }
 
     /// A number of a transaction may be used again after a crash, so what became of one cannot be asked by its number.
-    @Test("whose answer is lost before the server crashes leave a submit that is recorded once", .longForm)
-    func crashBeforeTheAnswer() async throws {
+    @Test(.longForm)
+    func `whose answer is lost before the server crashes leave a submit that is recorded once`() async throws {
         let server = try TestServer()
         try PostgresSchema(url: server.url()).apply()
         let proxy = try Proxy(to: server)

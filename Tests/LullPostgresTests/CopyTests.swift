@@ -72,10 +72,10 @@ struct CopyTests {
         return copy
     }
 
-    @Test(
-        "hands out no runs until it is adopted, and then under numbers that the original cannot have used",
-        arguments: Way.allCases)
-    func adopted(_ way: Way) async throws {
+    @Test(arguments: Way.allCases)
+    func `hands out no runs until it is adopted, and then under numbers that the original cannot have used`(_ way: Way)
+        async throws
+    {
         let before = try await prepare()
         let copy = try copy(way)
         let original = try await store(name)
@@ -95,8 +95,8 @@ struct CopyTests {
         await restored.close()
     }
 
-    @Test("is none if only the name of the database has changed")
-    func renamed() async throws {
+    @Test
+    func `is none if only the name of the database has changed`() async throws {
         _ = try await prepare()
         try SQL(server)("ALTER DATABASE \(name) RENAME TO \(name)_new")
         let store = try await store(name + "_new")

@@ -10,8 +10,8 @@ import Testing
 /// `LULL_CRASHES` sets how often.
 @Suite("Crashes of the server", .onServer, .ownThreads)
 struct CrashTests {
-    @Test("lose nothing that was acknowledged, and every submit is in one range")
-    func crashes() async throws {
+    @Test
+    func `lose nothing that was acknowledged, and every submit is in one range`() async throws {
         let crashes = environment("LULL_CRASHES", default: 3)
         let server = try TestServer()
         try PostgresSchema(url: server.url()).apply()
@@ -34,8 +34,8 @@ struct CrashTests {
     }
 
     /// `LULL_PROMOTIONS` sets how often.
-    @Test("after which a replica is promoted lose nothing if it is synchronous", .longForm)
-    func synchronousReplica() async throws {
+    @Test(.longForm)
+    func `after which a replica is promoted lose nothing if it is synchronous`() async throws {
         var acknowledged = 0
         for _ in 0..<environment("LULL_PROMOTIONS", default: 3) {
             let (load, replica) = try await promotion(synchronous: true)
@@ -46,10 +46,10 @@ struct CrashTests {
         print("\(acknowledged) submits acknowledged, none lost")
     }
 
-    @Test(
-        "after which a replica is promoted that is not synchronous lose the last moments, and repeat no number",
-        .longForm)
-    func asynchronousReplica() async throws {
+    @Test(.longForm)
+    func `after which a replica is promoted that is not synchronous lose the last moments, and repeat no number`()
+        async throws
+    {
         let (load, replica) = try await promotion(synchronous: false)
         let lost = try load.lost(on: replica)
         print("\(load.count) submits acknowledged, \(lost) lost")

@@ -34,8 +34,8 @@ struct DifferentialTests {
         combination == .collect && random.oneIn(2) ? Int.random(in: 1...3, using: &random) : nil
     }
 
-    @Test("the functions of the server do what a row does, field by field")
-    func fields() throws {
+    @Test
+    func `the functions of the server do what a row does, field by field`() throws {
         let server = try TestServer.shared.get()
         try PostgresSchema(url: server.url("differential")).apply()
         let sql = try SQL(server)

@@ -22,8 +22,8 @@ struct ExampleTests {
             .map { $0.replacing("lull.", with: "\"\(place.schema)\".") }
     }
 
-    @Test("its statements open the namespace and submit what the worker gets")
-    func statementsAndWorker() async throws {
+    @Test
+    func `its statements open the namespace and submit what the worker gets`() async throws {
         let url = try place.url()
         let sql = try place.session()
         try sql("CREATE TABLE orders (id int PRIMARY KEY, status text); INSERT INTO orders VALUES (17, 'new')")
@@ -47,8 +47,8 @@ struct ExampleTests {
         await store.close()
     }
 
-    @Test("the statements of the module's page run, and its trigger submits")
-    func modulePage() throws {
+    @Test
+    func `the statements of the module's page run, and its trigger submits`() throws {
         _ = try place.url()
         let sql = try place.session()
         try sql("SELECT open('order-mails', 'debounce', wait => '10 min', combination => 'collect')")
@@ -64,8 +64,8 @@ struct ExampleTests {
         for role in roles { try sql("DROP OWNED BY \(role); DROP ROLE \(role)") }
     }
 
-    @Test("a namespace that cannot be what a statement says is an error")
-    func otherRules() throws {
+    @Test
+    func `a namespace that cannot be what a statement says is an error`() throws {
         _ = try place.url()
         let sql = try place.session()
         try sql("SELECT open('n', 'debounce', wait => '10 min')")
@@ -90,8 +90,8 @@ struct ExampleTests {
         }
     }
 
-    @Test("its code is the code above")
-    func page() throws {
+    @Test
+    func `its code is the code above`() throws {
         let page = try ArticleCode("docs/stores.md")
         #expect(page.samples.count == 1)
         #expect(try page.missing(from: "Tests/LullPostgresTests/ExampleTests.swift") == [])

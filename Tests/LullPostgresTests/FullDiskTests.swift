@@ -18,8 +18,10 @@ struct FullDiskTests {
         return process.terminationStatus
     }
 
-    @Test("refuses submits with an error, loses nothing that was acknowledged, and goes on when there is room")
-    func fullDisk() async throws {
+    @Test
+    func `refuses submits with an error, loses nothing that was acknowledged, and goes on when there is room`()
+        async throws
+    {
         let disk = FileManager.default.temporaryDirectory.path + "/lull-disk-" + UUID().uuidString.prefix(8)
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
         try #require(try run("mount", "-t", "tmpfs", "-o", "size=160m,mode=777", "tmpfs", disk) == 0)

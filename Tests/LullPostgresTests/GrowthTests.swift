@@ -8,8 +8,10 @@ import Testing
 struct GrowthTests {
     private let place = SchemaPlace()
 
-    @Test("ends and tokens that are too old are deleted, thousands within seconds, by a store that is merely used")
-    func forgetting() async throws {
+    @Test
+    func `ends and tokens that are too old are deleted, thousands within seconds, by a store that is merely used`()
+        async throws
+    {
         let url = try place.url()
         let opening = try await PostgresStore(url: url)
         try await opening.open("n", DurableRules(.debounce(for: .seconds(3600))))
@@ -33,8 +35,8 @@ struct GrowthTests {
         await store.close()
     }
 
-    @Test("a table does not grow while keys come and go")
-    func churn() async throws {
+    @Test
+    func `a table does not grow while keys come and go`() async throws {
         let store = try await PostgresStore(url: try place.url())
         let sql = try place.session()
         try sql("ALTER TABLE work SET (autovacuum_enabled = false)")

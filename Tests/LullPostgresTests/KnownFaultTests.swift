@@ -65,8 +65,8 @@ struct KnownFaultTests {
 
     /// Of concurrent requests under one key, one was dropped while the job of the key completed (graphile/worker#580); of several jobs
     /// to be debounced, the one that should have survived was (windmill#9780).
-    @Test("racing submits: each is in one completed range, and the newest value runs last")
-    func racingSubmits() async throws {
+    @Test
+    func `racing submits: each is in one completed range, and the newest value runs last`() async throws {
         let store = try await open(.milliseconds(1))
         let hasEnded = Guarded(false)
         let worker = Task.detached { try await work(store, until: hasEnded) }
@@ -87,8 +87,8 @@ struct KnownFaultTests {
     }
 
     /// A job that was replaced while it ran lost its arguments, or the replacement (oban#635).
-    @Test("a submit while the key runs changes nothing of the run, and runs afterwards")
-    func replacingWhileRunning() async throws {
+    @Test
+    func `a submit while the key runs changes nothing of the run, and runs afterwards`() async throws {
         let store = try await open(.zero)
         let sql = try place.session()
         try sql("SELECT submit('n', 'k', 'old')")
@@ -102,8 +102,8 @@ struct KnownFaultTests {
     }
 
     /// A job that was to be repeated and a new one of its key kept all others from being fetched (pg-boss#535).
-    @Test("a key that runs, fails or is locked keeps no other key from running")
-    func oneKeyAmongOthers() async throws {
+    @Test
+    func `a key that runs, fails or is locked keeps no other key from running`() async throws {
         let store = try await open(.zero)
         let sql = try place.session()
         for key in ["running", "failing", "locked"] { try sql("SELECT submit('n', '\(key)', 'x')") }
@@ -121,8 +121,8 @@ struct KnownFaultTests {
     }
 
     /// One key to which everybody submitted led to deadlocks and serialization failures (trigger.dev#3453).
-    @Test("16 sessions that submit to one key all succeed, beside a store that folds its own")
-    func hotKey() async throws {
+    @Test
+    func `16 sessions that submit to one key all succeed, beside a store that folds its own`() async throws {
         let store = try await open(.seconds(60))
         let batch = (0..<200).map { _ in DurableSubmission(namespace: "n", key: Array("hot".utf8), value: [0]) }
         let folded = Task.detached { await store.submit(batch) }
@@ -133,8 +133,8 @@ struct KnownFaultTests {
         await store.close()
     }
 
-    @Test("an old value never runs after a newer one has, not in a retry and not as a dead run")
-    func oldAfterNew() async throws {
+    @Test
+    func `an old value never runs after a newer one has, not in a retry and not as a dead run`() async throws {
         let store = try await open(.zero)
         let sql = try place.session()
         try sql("SELECT submit('n', 'k', 'old')")
@@ -156,8 +156,8 @@ struct KnownFaultTests {
 
     /// Two transactions that submit to two keys in opposite orders: the server ends one of them. A store's own submits to the same keys
     /// are repeated.
-    @Test("a deadlock of users' transactions ends one of these, and no call of a store")
-    func deadlock() async throws {
+    @Test
+    func `a deadlock of users' transactions ends one of these, and no call of a store`() async throws {
         let store = try await open(.seconds(60))
         let (one, other) = (try place.session(), try place.session())
         for key in ["a", "b"] { try one("SELECT submit('n', '\(key)', 'x')") }

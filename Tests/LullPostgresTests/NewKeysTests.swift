@@ -37,8 +37,8 @@ struct NewKeysTests {
         DurableSubmission(namespace: "n", key: Array(key.utf8), value: Array(value.utf8), token: token)
     }
 
-    @Test("of a batch are recorded in one transaction, under every policy", arguments: Policies.allCases)
-    func together(_ policy: Policies) async throws {
+    @Test(arguments: Policies.allCases)
+    func `of a batch are recorded in one transaction, under every policy`(_ policy: Policies) async throws {
         let store = try await open(policy)
         let keys = (0..<512).map { "key-\($0)" }
         let receipts = try await store.submit(keys.map { submission($0) }).map { try $0.get() }
@@ -51,8 +51,8 @@ struct NewKeysTests {
         await store.close()
     }
 
-    @Test("with several submits and tokens have all of them in order")
-    func several() async throws {
+    @Test
+    func `with several submits and tokens have all of them in order`() async throws {
         let store = try await open()
         let batch = (0..<200).flatMap { key in
             [
@@ -71,8 +71,8 @@ struct NewKeysTests {
         await store.close()
     }
 
-    @Test("take no locks in the table that all of the server's users share")
-    func sharedLocks() async throws {
+    @Test
+    func `take no locks in the table that all of the server's users share`() async throws {
         let store = try await open()
         let sql = try place.session()
         try sql(
@@ -90,8 +90,8 @@ struct NewKeysTests {
         await store.close()
     }
 
-    @Test("do not wait for a user's transaction that inserts some of them", arguments: ["COMMIT", "ROLLBACK"])
-    func openTransaction(_ end: String) async throws {
+    @Test(arguments: ["COMMIT", "ROLLBACK"])
+    func `do not wait for a user's transaction that inserts some of them`(_ end: String) async throws {
         let store = try await open()
         let user = try place.session()
         try user("BEGIN; SELECT submit('n', 'key-' || i * 50, 'user') FROM generate_series(0, 4) i")
@@ -114,8 +114,8 @@ struct NewKeysTests {
         await store.close()
     }
 
-    @Test("that two stores submit at once are each inserted by one of them")
-    func twoStores() async throws {
+    @Test
+    func `that two stores submit at once are each inserted by one of them`() async throws {
         let (one, other) = (try await open(), try await open())
         for round in 0..<5 {
             let keys = (0..<300).map { "\(round)-\($0)" }

@@ -10,8 +10,8 @@ import Testing
 struct OpenTransactionTests {
     private let place = SchemaPlace()
 
-    @Test("with a submit, delay only submits to the same key")
-    func idleTransaction() async throws {
+    @Test
+    func `with a submit, delay only submits to the same key`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let sql = try place.session()
@@ -53,10 +53,8 @@ struct OpenTransactionTests {
         await store.close()
     }
 
-    @Test(
-        "with a submit, show a namespace again that was forgotten, and nothing is lost",
-        arguments: [true, false])
-    func forgottenNamespace(_ isSame: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `with a submit, show a namespace again that was forgotten, and nothing is lost`(_ isSame: Bool) async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let sql = try place.session()
@@ -76,8 +74,8 @@ struct OpenTransactionTests {
         await store.close()
     }
 
-    @Test("of a namespace that stays forgotten, bring it back with its rules")
-    func namespaceThatComesBack() async throws {
+    @Test
+    func `of a namespace that stays forgotten, bring it back with its rules`() async throws {
         let store = try await PostgresStore(url: try place.url())
         let rules = try DurableRules(.debounce(for: .zero))
         try await store.open("n", rules)
@@ -93,8 +91,8 @@ struct OpenTransactionTests {
         await store.close()
     }
 
-    @Test("may submit between the steps in which a namespace is forgotten: it stays, with that work")
-    func namespaceWithWorkBetweenSteps() async throws {
+    @Test
+    func `may submit between the steps in which a namespace is forgotten: it stays, with that work`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         let keys = (0..<25).map { DurableSubmission(namespace: "n", key: Array("\($0)".utf8), value: [0x31]) }
@@ -113,8 +111,8 @@ struct OpenTransactionTests {
         await store.close()
     }
 
-    @Test("with a snapshot, stop neither submits nor claims")
-    func heldSnapshot() async throws {
+    @Test
+    func `with a snapshot, stop neither submits nor claims`() async throws {
         let store = try await PostgresStore(url: try place.url())
         let sql = try place.session()
         try sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM work")

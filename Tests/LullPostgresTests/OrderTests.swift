@@ -10,8 +10,8 @@ import Testing
 struct OrderTests {
     private let place = SchemaPlace()
 
-    @Test("is kept while another transaction locks the key and frees it, again and again")
-    func lockedAndFreed() async throws {
+    @Test
+    func `is kept while another transaction locks the key and frees it, again and again`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600)), combination: .collect))
         let key = Array("k".utf8)
@@ -39,8 +39,8 @@ struct OrderTests {
         await store.close()
     }
 
-    @Test("is kept while another transaction inserts the key and is rolled back, again and again")
-    func insertedAndRolledBack() async throws {
+    @Test
+    func `is kept while another transaction inserts the key and is rolled back, again and again`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         let round = Guarded(0)

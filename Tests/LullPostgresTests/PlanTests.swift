@@ -8,8 +8,8 @@ import Testing
 struct PlanTests {
     private let place = SchemaPlace()
 
-    @Test("that a session made for an empty queue are good for a full one")
-    func fromEmptyToFull() async throws {
+    @Test
+    func `that a session made for an empty queue are good for a full one`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let sql = try place.session()
@@ -32,8 +32,8 @@ struct PlanTests {
         await store.close()
     }
 
-    @Test("of batches that a session made for an empty queue are good for a full one")
-    func batchesFromEmptyToFull() async throws {
+    @Test
+    func `of batches that a session made for an empty queue are good for a full one`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         let sql = try place.session()

@@ -24,10 +24,8 @@ struct PoolTests {
 
     private let place = SchemaPlace()
 
-    @Test(
-        "a store works through PgBouncer in transaction mode",
-        .enabled(if: bouncer != nil, "PgBouncer is not installed: make test-servers installs it"))
-    func pool() async throws {
+    @Test(.enabled(if: bouncer != nil, "PgBouncer is not installed: make test-servers installs it"))
+    func `a store works through PgBouncer in transaction mode`() async throws {
         _ = try place.url()
         let server = try TestServer.shared.get()
         let folder = server.folder + "/pool"
@@ -78,10 +76,8 @@ struct PoolTests {
         await store.close()
     }
 
-    @Test(
-        "Python submits with one statement, in a transaction of its own",
-        .enabled(if: python != nil, "psycopg2 is not installed: make test-servers installs it"))
-    func other() async throws {
+    @Test(.enabled(if: python != nil, "psycopg2 is not installed: make test-servers installs it"))
+    func `Python submits with one statement, in a transaction of its own`() async throws {
         let url = try place.url()
         let store = try await PostgresStore(url: url)
         let rules = try DurableRules(.debounce(for: .zero), combination: .collect)

@@ -18,8 +18,8 @@ struct RightsTests {
 
     private func remove(_ role: String) throws { try place.session()("DROP OWNED BY \(role); DROP ROLE \(role)") }
 
-    @Test("gives a producer the right to submit, and none to claim or to the tables")
-    func producer() async throws {
+    @Test
+    func `gives a producer the right to submit, and none to claim or to the tables`() async throws {
         _ = try place.url()
         let role = try role("producer")
         defer { try? remove(role) }
@@ -41,8 +41,8 @@ struct RightsTests {
         }
     }
 
-    @Test("gives a worker all that it needs, and a reader the right to look")
-    func worker() async throws {
+    @Test
+    func `gives a worker all that it needs, and a reader the right to look`() async throws {
         _ = try place.url()
         let (worker, reader) = (try role("worker"), try role("reader"))
         defer { for role in [worker, reader] { try? remove(role) } }
@@ -63,8 +63,8 @@ struct RightsTests {
         #expect(throws: SQL.Failure.self) { try sql("SELECT submit('n', 'k', 'v')") }
     }
 
-    @Test("that is brought to a later version keeps its data and its rights")
-    func migration() async throws {
+    @Test
+    func `that is brought to a later version keeps its data and its rights`() async throws {
         let url = try place.url()
         let role = try role("producer")
         defer { try? remove(role) }
@@ -83,8 +83,10 @@ struct RightsTests {
         await later.close()
     }
 
-    @Test("that is of the first version gets the rule for running runs, and loses the functions with other parameters")
-    func firstVersion() async throws {
+    @Test
+    func `that is of the first version gets the rule for running runs, and loses the functions with other parameters`()
+        async throws
+    {
         let url = try TestServer.shared.get().url(place.schema)
         let sql = try place.session()
         let name = #""\#(place.schema)""#
@@ -123,8 +125,8 @@ struct RightsTests {
         await store.close()
     }
 
-    @Test("that is missing, or of another version, is refused with the command that mends it")
-    func versions() async throws {
+    @Test
+    func `that is missing, or of another version, is refused with the command that mends it`() async throws {
         let server = try TestServer.shared.get()
         let missing = await #expect(throws: DurableError.self) { try await PostgresStore(url: server.url("missing")) }
         #expect(missing?.description.contains("lull schema") == true)

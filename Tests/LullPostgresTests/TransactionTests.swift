@@ -31,8 +31,8 @@ struct TransactionTests {
         }
     }
 
-    @Test("counts when the transaction commits, and never was if it is rolled back")
-    func transaction() async throws {
+    @Test
+    func `counts when the transaction commits, and never was if it is rolled back`() async throws {
         let store = try await open()
         let sql = try place.session()
         try sql("BEGIN; SELECT submit('n', 'k', 'rolled back'); ROLLBACK")
@@ -44,8 +44,8 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("takes keys of at most 1,024 bytes")
-    func longKeys() async throws {
+    @Test
+    func `takes keys of at most 1,024 bytes`() async throws {
         let store = try await open()
         let sql = try place.session()
         try sql("SELECT submit('n', repeat('k', 1024), 'x')")
@@ -55,8 +55,8 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("takes text, JSON and bytes, a delay of its own and a token")
-    func forms() async throws {
+    @Test
+    func `takes text, JSON and bytes, a delay of its own and a token`() async throws {
         let store = try await open(.zero, .collect)
         let sql = try place.session()
         let first = try sql.value("SELECT generation FROM submit('n', 'k', 'text', token => 't')")
@@ -71,9 +71,10 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test(
-        "that is open blocks its keys only: submits to others, heartbeats and claims go on", arguments: [true, false])
-    func idleTransaction(isNewKey: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `that is open blocks its keys only: submits to others, heartbeats and claims go on`(isNewKey: Bool)
+        async throws
+    {
         let store = try await open()
         if !isNewKey {
             _ = try await store.submit(
@@ -101,8 +102,8 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("raises a synchronous_commit that the caller has turned off")
-    func durability() async throws {
+    @Test
+    func `raises a synchronous_commit that the caller has turned off`() async throws {
         let store = try await open(.seconds(60))
         let sql = try place.session()
         try sql("SET synchronous_commit TO off; BEGIN; SELECT submit('n', 'k', 'x')")
@@ -112,8 +113,8 @@ struct TransactionTests {
         await store.close()
     }
 
-    @Test("of racing transactions on one key each counts, and the last one's value wins")
-    func racing() async throws {
+    @Test
+    func `of racing transactions on one key each counts, and the last one's value wins`() async throws {
         let store = try await open(.seconds(1))
         let sessions = try (0..<4).map { _ in try place.session() }
         var generations: Set<String> = []

@@ -10,8 +10,8 @@ import Testing
 @Suite("A cluster", .onRedis, .ownThreads)
 struct RedisClusterTests {
     /// `LULL_MOVES` sets how many slots are moved.
-    @Test("loses nothing while its slots move under load, and answers every call", .longForm)
-    func movingSlots() async throws {
+    @Test(.longForm)
+    func `loses nothing while its slots move under load, and answers every call`() async throws {
         let cluster = try TestCluster()
         let store = try await RedisStore(url: cluster.nodes[0].portURL())
         let load = try await ServerLoad(on: store, collects: true)
@@ -37,8 +37,8 @@ struct RedisClusterTests {
         await store.close()
     }
 
-    @Test("goes on when one of its masters ends and comes back, with what was on the others meanwhile", .longForm)
-    func restart() async throws {
+    @Test(.longForm)
+    func `goes on when one of its masters ends and comes back, with what was on the others meanwhile`() async throws {
         let cluster = try TestCluster([
             "save ''", "appendonly yes", "appendfsync always", "cluster-require-full-coverage no",
         ])

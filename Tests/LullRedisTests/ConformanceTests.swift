@@ -6,10 +6,8 @@ import Testing
 /// The conformance suite, on a server.
 @Suite("Conformance in Redis", .onRedis, .serialized, .timeLimit(.minutes(20)))
 struct RedisConformanceTests {
-    @Test(
-        "a store in Redis does what every store does",
-        arguments: ConformanceCase.short)
-    func conforms(_ conformance: ConformanceCase) async throws {
+    @Test(arguments: ConformanceCase.short)
+    func `a store in Redis does what every store does`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker())
     }
 
@@ -25,21 +23,19 @@ struct RedisConformanceTests {
         "a token that was used with another key is an error, and changes nothing",
     ]
 
-    @Test(
-        "a store in Redis does it in several shards",
-        arguments: ConformanceCase.short.filter { !ofOneShard.contains($0.name) })
-    func conformsInShards(_ conformance: ConformanceCase) async throws {
+    @Test(arguments: ConformanceCase.short.filter { !ofOneShard.contains($0.name) })
+    func `a store in Redis does it in several shards`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker(shards: 3))
     }
 
-    @Test("a store in Redis plays the published scenarios", .longForm, arguments: ConformanceCase.scenarios)
-    func scenarios(_ conformance: ConformanceCase) async throws {
+    @Test(.longForm, arguments: ConformanceCase.scenarios)
+    func `a store in Redis plays the published scenarios`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: RedisMaker())
     }
 
     /// `LULL_SERVER_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
-    @Test("a store in Redis answers as the reference model does")
-    func simulation() async throws {
+    @Test
+    func `a store in Redis answers as the reference model does`() async throws {
         let seed = environment("LULL_SEED", default: UInt64(20_261_123))
         let trials = UInt64(max(1, environment("LULL_SERVER_STEPS", default: 400) / 40))
         var figures = SimulationFigures()

@@ -35,8 +35,8 @@ struct RedisConnectionTests {
         return store
     }
 
-    @Test("that lose answers leave no submit unknown, and none is recorded twice")
-    func lostAnswers() async throws {
+    @Test
+    func `that lose answers leave no submit unknown, and none is recorded twice`() async throws {
         let proxy = try Proxy(to: server)
         let store = try await store(proxy)
         let isDone = Guarded(false)
@@ -72,8 +72,8 @@ struct RedisConnectionTests {
         proxy.close()
     }
 
-    @Test("that lose the answer to a claim leave no run waiting for the end of its lease")
-    func lostClaim() async throws {
+    @Test
+    func `that lose the answer to a claim leave no run waiting for the end of its lease`() async throws {
         let proxy = try Proxy(to: server)
         let store = try await RedisStore(url: proxy.url(database))
         try await store.open("w", DurableRules(.debounce(for: .zero)))
@@ -97,8 +97,8 @@ struct RedisConnectionTests {
         proxy.close()
     }
 
-    @Test("that are cut are made again")
-    func cuts() async throws {
+    @Test
+    func `that are cut are made again`() async throws {
         let proxy = try Proxy(to: server)
         let store = try await store(proxy)
         for number in 0..<20 {
@@ -110,8 +110,8 @@ struct RedisConnectionTests {
         proxy.close()
     }
 
-    @Test("that fall silent end within the time limit, with an error that says what is known")
-    func silence() async throws {
+    @Test
+    func `that fall silent end within the time limit, with an error that says what is known`() async throws {
         let proxy = try Proxy(to: server)
         let store = try await store(proxy, timeLimit: .seconds(1))
         _ = try await submit(1, to: store)
@@ -130,8 +130,8 @@ struct RedisConnectionTests {
         proxy.close()
     }
 
-    @Test("to a server that hangs for a while go on afterwards")
-    func hangs() async throws {
+    @Test
+    func `to a server that hangs for a while go on afterwards`() async throws {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(url: server.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
@@ -144,8 +144,8 @@ struct RedisConnectionTests {
         await store.close()
     }
 
-    @Test("to a server that has removed the scripts load them again")
-    func removedScripts() async throws {
+    @Test
+    func `to a server that has removed the scripts load them again`() async throws {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(url: server.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
@@ -164,8 +164,8 @@ struct RedisConnectionTests {
         await store.close()
     }
 
-    @Test("to a server that has lost its memory open the namespace again")
-    func lostMemory() async throws {
+    @Test
+    func `to a server that has lost its memory open the namespace again`() async throws {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(url: server.url())
         let rules = try DurableRules(.debounce(for: .seconds(3600)), combination: .collect)

@@ -86,16 +86,16 @@ struct RedisCrashTests {
         return sum
     }
 
-    @Test("lose nothing that was acknowledged with `always`, on a disk that works, is slow or fails", .longForm)
-    func always() async throws {
+    @Test(.longForm)
+    func `lose nothing that was acknowledged with always, on a disk that works, is slow or fails`() async throws {
         for fault in [FaultyDisk.Mode.works, .delays(milliseconds: 100), .fails] {
             let outcome = try await crashes(.always, fault)
             #expect(outcome.lost == 0)
         }
     }
 
-    @Test("lose only what came since the last completed sync with `everysec`", .longForm)
-    func everysec() async throws {
+    @Test(.longForm)
+    func `lose only what came since the last completed sync with everysec`() async throws {
         for fault in [FaultyDisk.Mode.works, .delays(milliseconds: 800)] {
             let outcome = try await crashes(.everysec, fault)
             #expect(outcome.lostBeforeSync == 0)
@@ -103,15 +103,17 @@ struct RedisCrashTests {
     }
 
     /// Nothing helps against a disk that lies, but no step is left half done.
-    @Test("lose what a disk drops, and leave no step half done", .longForm)
-    func drops() async throws {
+    @Test(.longForm)
+    func `lose what a disk drops, and leave no step half done`() async throws {
         let outcome = try await crashes(.always, .drops)
         #expect(outcome.lost > 0)
         #expect(outcome.lostBeforeSync == 0)
     }
 
-    @Test("are not needed for producers to be refused while syncs fail, and nothing is lost when they work again")
-    func failingSyncs() async throws {
+    @Test
+    func `are not needed for producers to be refused while syncs fail, and nothing is lost when they work again`()
+        async throws
+    {
         let disk = try FaultyDisk()
         let server = try server(disk, .everysec)
         let store = try await RedisStore(url: server.url(durability: "everysec"))

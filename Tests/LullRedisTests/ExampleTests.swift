@@ -41,10 +41,8 @@ struct RedisExampleTests {
         return text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    @Test(
-        "submits from Python, and a token counts once",
-        .enabled(if: python != nil, "python3-redis is not installed: make test-servers installs it"))
-    func submits() async throws {
+    @Test(.enabled(if: python != nil, "python3-redis is not installed: make test-servers installs it"))
+    func `submits from Python, and a token counts once`() async throws {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(url: server.url())
         try await store.open("order-mails", DurableRules(.debounce(for: .zero), combination: .collect))
@@ -65,8 +63,8 @@ struct RedisExampleTests {
         await store.close()
     }
 
-    @Test("names rights that are enough")
-    func rights() async throws {
+    @Test
+    func `names rights that are enough`() async throws {
         let page = try #require(Self.page)
         let line = try #require(page.split(separator: "\n").first { $0.hasPrefix("ACL SETUSER") })
         let words = line.split(separator: " ").map(String.init)

@@ -14,8 +14,8 @@ struct RedisInterruptionTests {
     private let count = environment("LULL_INTERRUPTIONS", default: 20)
     private let most = environment("LULL_LATENCY", default: 1000)
 
-    @Test("an interruption reaches the handler of another process by a hint, long before a heartbeat")
-    func latency() async throws {
+    @Test
+    func `an interruption reaches the handler of another process by a hint, long before a heartbeat`() async throws {
         let url = try TestRedis.shared.get().url(998)
         let worker = try await RedisStore(url: url)
         let producer = try await RedisStore(url: url)

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("The memory of a server", .onRedis, .ownThreads)
 struct RedisMemoryTests {
-    @Test("is full: producers are refused with a clear error, and what is queued drains")
-    func full() async throws {
+    @Test
+    func `is full: producers are refused with a clear error, and what is queued drains`() async throws {
         let server = try TestRedis(["save ''"])
         let store = try await RedisStore(url: server.url())
         try await store.open("n", DurableRules(.debounce(for: .zero)))
@@ -52,8 +52,8 @@ struct RedisMemoryTests {
         await store.close()
     }
 
-    @Test("does not grow with what has ended longer ago than it is retained")
-    func forgets() async throws {
+    @Test
+    func `does not grow with what has ended longer ago than it is retained`() async throws {
         var options = ServerOptions()
         options.limits = DurableLimits(retention: .milliseconds(200), tokenLifetime: .milliseconds(200))
         let server = try TestRedis(["save ''"])

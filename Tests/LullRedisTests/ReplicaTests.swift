@@ -46,8 +46,8 @@ struct RedisReplicaTests {
         return (load.count, load.unexecuted.count, load.unanswered)
     }
 
-    @Test("loses nothing of what `replicas:1` has acknowledged", .longForm)
-    func waits() async throws {
+    @Test(.longForm)
+    func `loses nothing of what replicas:1 has acknowledged`() async throws {
         var acknowledged = 0
         for _ in 0..<promotions {
             let outcome = try await failover("replicas:1")
@@ -57,8 +57,8 @@ struct RedisReplicaTests {
         print("replicas:1: \(promotions) failovers, \(acknowledged) submits acknowledged, none lost")
     }
 
-    @Test("loses the last moments otherwise, and repeats no number")
-    func doesNotWait() async throws {
+    @Test
+    func `loses the last moments otherwise, and repeats no number`() async throws {
         var sum = (acknowledged: 0, lost: 0)
         for _ in 0..<promotions {
             let outcome = try await failover("memory")

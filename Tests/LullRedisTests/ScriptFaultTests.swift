@@ -66,8 +66,8 @@ struct ScriptFaultTests {
         return try server("-n", "\(database)", "EVAL", script, "0", key)
     }
 
-    @Test("refuse a key of more than 1,024 bytes")
-    func longKeys() async throws {
+    @Test
+    func `refuse a key of more than 1,024 bytes`() async throws {
         let store = try await RedisStore(url: server.url(database))
         try await store.open("n", DurableRules(.debounce(for: .zero)))
         let answers = try [1024, 1025].map { length in
@@ -80,8 +80,8 @@ struct ScriptFaultTests {
         await store.close()
     }
 
-    @Test("say that a namespace was made by an older version, and change nothing")
-    func olderVersion() async throws {
+    @Test
+    func `say that a namespace was made by an older version, and change nothing`() async throws {
         let (store, calls) = try await prepared()
         try server("-n", "\(database)", "HSET", Scripts.prefix("n", 0) + "meta", "version", "1")
         let before = try content(without: "")
@@ -96,8 +96,8 @@ struct ScriptFaultTests {
         await store.close()
     }
 
-    @Test("are clear, and change nothing, when a structure is of another type", arguments: Scripts.structures)
-    func otherTypes(_ structure: String) async throws {
+    @Test(arguments: Scripts.structures)
+    func `are clear, and change nothing, when a structure is of another type`(_ structure: String) async throws {
         let (store, calls) = try await prepared()
         let key = Scripts.prefix("n", 0) + structure
         try server("-n", "\(database)", "RENAME", key, "{lull:n:0}kept")
@@ -119,8 +119,8 @@ struct ScriptFaultTests {
         await store.close()
     }
 
-    @Test("cannot come from a read after the first write, except from the last one of a claim")
-    func readsComeFirst() async throws {
+    @Test
+    func `cannot come from a read after the first write, except from the last one of a claim`() async throws {
         let (store, calls) = try await prepared()
         let monitor = Process()
         monitor.executableURL = URL(

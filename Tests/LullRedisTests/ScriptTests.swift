@@ -35,8 +35,8 @@ struct ScriptTests {
         combination == .collect && random.oneIn(2) ? Int.random(in: 1...3, using: &random) : nil
     }
 
-    @Test("the scripts do what a row does, field by field")
-    func fields() throws {
+    @Test
+    func `the scripts do what a row does, field by field`() throws {
         let session = try Session(TestRedis.shared.get(), 999)
         var random = SplitMix(seed: seed)
         var done = 0

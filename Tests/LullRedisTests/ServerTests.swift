@@ -16,8 +16,8 @@ struct RedisServerTests {
         }
     }
 
-    @Test("refuses a server that is not set up for the durability, and says how to set it up")
-    func durability() async throws {
+    @Test
+    func `refuses a server that is not set up for the durability, and says how to set it up`() async throws {
         let server = try TestRedis(["save ''"])
         let withoutFile = await message(server.url(durability: nil))
         #expect(withoutFile.contains("durability is everysec") && withoutFile.contains("CONFIG SET appendonly yes"))
@@ -37,21 +37,21 @@ struct RedisServerTests {
         #expect(await message(server.url(durability: "sometimes")).contains("memory, everysec, always or replicas:N"))
     }
 
-    @Test("refuses a server that removes keys when its memory is full")
-    func eviction() async throws {
+    @Test
+    func `refuses a server that removes keys when its memory is full`() async throws {
         let server = try TestRedis(["save ''", "maxmemory 100mb", "maxmemory-policy allkeys-lru"])
         #expect(await message(server.url()).contains("CONFIG SET maxmemory-policy noeviction"))
     }
 
-    @Test("takes the durability at its word where the server hides its settings, and needs it named")
-    func hiddenSettings() async throws {
+    @Test
+    func `takes the durability at its word where the server hides its settings, and needs it named`() async throws {
         let server = try TestRedis(["save ''", "rename-command CONFIG ''"])
         #expect(await message(server.url(durability: nil)).contains("hides its settings"))
         #expect(await message(server.url(durability: "always")) == "opened")
     }
 
-    @Test("fails at once with a wrong password, and with a server that is not there")
-    func refusals() async throws {
+    @Test
+    func `fails at once with a wrong password, and with a server that is not there`() async throws {
         let server = try TestRedis(["save ''", "requirepass secret"])
         let path = server.folder + "/socket?durability=memory"
         #expect(await message("redis+unix://:secret@\(path)") == "opened")

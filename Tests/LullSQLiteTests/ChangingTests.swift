@@ -37,7 +37,7 @@ import Testing
         try place.number("SELECT count(*) FROM work WHERE \(what)")
     }
 
-    @Test func allKeysAreFlushedInSteps() throws {
+    @Test func `all keys are flushed in steps`() throws {
         for number in 0..<1000 { try file.submit(submission("key \(number)", "value")) }
         machine.pass(1)
         var sweep = try begin()
@@ -61,7 +61,7 @@ import Testing
         #expect(runs.map { text($0.key) } == ["key 0", "key 1", "key 2"])
     }
 
-    @Test func aKeyThatComesBackWhileAllAreCancelledIsNotCancelled() throws {
+    @Test func `a key that comes back while all are cancelled is not cancelled`() throws {
         for number in 0..<40 { try file.submit(submission("key \(number)", "value")) }
         machine.pass(1)
         var sweep = try begin()
@@ -81,7 +81,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func theCallsOfAStoreAnswerWhatTheyDid() async throws {
+    @Test func `the calls of a store answer what they did`() async throws {
         let store = try await SQLiteStore(place.directory + "/store.db", SQLiteFile.Options(machine))
         try await store.open("n", debounce(60))
         for number in 0..<100 { _ = try await store.submit(submission("key \(number)", "value")) }

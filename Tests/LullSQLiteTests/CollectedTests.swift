@@ -41,7 +41,7 @@ import Testing
 
     private var values: Int64 { get throws { try place.number("SELECT count(*) FROM collected") } }
 
-    @Test func aSubmitWritesNoMoreWhenMuchIsPending() throws {
+    @Test func `a submit writes no more when much is pending`() throws {
         try submit(10)
         let few = try pages { try submit(1) }
         try submit(3000)
@@ -49,7 +49,7 @@ import Testing
         #expect(many <= few + 4, "\(few) pages, then \(many)")
     }
 
-    @Test func claimingRetryingAndDyingRewriteNoValues() throws {
+    @Test func `claiming retrying and dying rewrite no values`() throws {
         try submit(3000)
         machine.pass(2)
         var run: DurableRun?
@@ -70,7 +70,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func dividingABatchMovesNoValues() throws {
+    @Test func `dividing a batch moves no values`() throws {
         let rules = try file.open(nil)
         try file.open(try DurableRules(rules.policy, combination: .collect, maxBatch: 100))
         try submit(3000)
@@ -83,7 +83,7 @@ import Testing
         #expect(try file.claim(claim()).first?.submits == 101...200)
     }
 
-    @Test func manyReleasedValuesAreDeletedInSteps() throws {
+    @Test func `many released values are deleted in steps`() throws {
         let many = Int64(20 * SQLiteTransaction.mostDeleted)
         try submit(Int(many))
         machine.pass(2)
@@ -101,7 +101,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func releasedValuesNeverPileUpHoweverBusyTheStoreIs() throws {
+    @Test func `released values never pile up however busy the store is`() throws {
         let many = 8 * SQLiteTransaction.mostDeleted
         for _ in 0..<20 {
             try submit(many)
@@ -115,7 +115,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func remainingReleasedValuesAreDeletedWhileTheStoreIsIdle() throws {
+    @Test func `remaining released values are deleted while the store is idle`() throws {
         try submit(20 * SQLiteTransaction.mostDeleted)
         machine.pass(2)
         try file.report(report(#require(try file.claim(claim()).first)))
@@ -129,7 +129,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func cancelledAndDiscardedValuesAreDeleted() throws {
+    @Test func `cancelled and discarded values are deleted`() throws {
         try submit(20, "dead")
         machine.pass(2)
         let run = try #require(try file.claim(claim()).first)
@@ -144,7 +144,7 @@ import Testing
         #expect(try values == 0)
     }
 
-    @Test func valuesThatASubmitterCancelsBehindReadyOnesAreDeletedAtOnce() throws {
+    @Test func `values that a submitter cancels behind ready ones are deleted at once`() throws {
         try submit(2)
         machine.pass(2)
         let count = SQLiteTransaction.mostDeleted + 10
@@ -165,7 +165,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func aMissingValueIsReportedAsDamage() throws {
+    @Test func `a missing value is reported as damage`() throws {
         try submit(3)
         machine.pass(2)
         try place.execute("DELETE FROM collected WHERE generation = 2")

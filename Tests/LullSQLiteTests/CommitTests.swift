@@ -29,7 +29,7 @@ import Testing
         return answers.value.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    @Test func eachCallerGetsItsOwnAnswer() throws {
+    @Test func `each caller gets its own answer`() throws {
         try file.submit(submission("x", "one", token: "t"))
         let observer = try RawConnection(place.path)
         let version = try observer.number("PRAGMA data_version")
@@ -47,7 +47,7 @@ import Testing
         #expect(try observer.number("PRAGMA data_version") == version + 1, "they shared one commit")
     }
 
-    @Test func callsThatArriveDuringATransactionShareItAtTheirOwnInstant() throws {
+    @Test func `calls that arrive during a transaction share it at their own instant`() throws {
         let observer = try RawConnection(place.path)
         let version = try observer.number("PRAGMA data_version")
         let dues = Guarded<[String: Int64?]>([:])
@@ -64,7 +64,7 @@ import Testing
         #expect(try observer.number("PRAGMA data_version") == version + 1)
     }
 
-    @Test func aCallThatSQLiteFailsAtFailsAlone() throws {
+    @Test func `a call that SQLite fails at fails alone`() throws {
         try place.execute(
             """
             CREATE TRIGGER bad BEFORE INSERT ON work WHEN NEW.key = CAST('bad' AS BLOB)
@@ -82,7 +82,7 @@ import Testing
         #expect(try file.status()?.pending == 2)
     }
 
-    @Test func aCallAfterOneThatFailsIsAnswered() throws {
+    @Test func `a call after one that fails is answered`() throws {
         let answers = Guarded<[Int]>([])
         try place.execute("DROP TABLE dead")
         let bad = StoreCall(writes: true) { file throws(DurableError) in
@@ -99,7 +99,7 @@ import Testing
         #expect(answers.value == [1, 2])
     }
 
-    @Test func aFullDiskRefusesAndUndoesTheTransaction() throws {
+    @Test func `a full disk refuses and undoes the transaction`() throws {
         let connection = try #require(file.connection)
         let pages = try connection.number("PRAGMA page_count")
         try connection.execute("PRAGMA max_page_count = \(pages)")
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aCommitThatWasNotMadeIsRefused(_ isTheFirstForASecond: Bool) throws {
+    func `a commit that was not made is refused`(_ isTheFirstForASecond: Bool) throws {
         try file.submit(submission("b", "one"))
         if isTheFirstForASecond { machine.pass(10) }
         let connection = try #require(file.connection)
@@ -134,7 +134,7 @@ import Testing
         #expect(submit([submission("a", "one")]) == [.success(1)])
     }
 
-    @Test func theFileShowsWhetherACommitWasMade() throws {
+    @Test func `the file shows whether a commit was made`() throws {
         try file.submit(submission("a", "one"))
         let last = try place.number("SELECT last_commit FROM meta")
         let row = try place.number("SELECT id FROM work")
@@ -148,7 +148,7 @@ import Testing
         #expect(FileManager.default.size(place.path + "-wal") == 0, "the log was copied into the file")
     }
 
-    @Test func aCommitWhoseFileCannotBeOpenedIsUnknownUntilItCan() throws {
+    @Test func `a commit whose file cannot be opened is unknown until it can`() throws {
         try file.submit(submission("a", "one"))
         let last = try place.number("SELECT last_commit FROM meta")
         let away = place.directory + "-away"
@@ -164,7 +164,7 @@ import Testing
         #expect(try file.submit(submission("a", "two")).generation == 2)
     }
 
-    @Test func aReaderDoesNotKeepWritersFromCommitting() throws {
+    @Test func `a reader does not keep writers from committing`() throws {
         let reader = try RawConnection(place.path)
         try reader.execute("BEGIN")
         #expect(try reader.number("SELECT count(*) FROM work") == 0)

@@ -44,7 +44,7 @@ import Testing
         file.cleanUp()
     }
 
-    @Test func unusedSpaceIsGivenBack() throws {
+    @Test func `unused space is given back`() throws {
         let file = try open()
         try fill(file)
         let before = size()
@@ -60,7 +60,7 @@ import Testing
         #expect(again.before == again.after)
     }
 
-    @Test func otherProcessesWriteBetweenTheSteps() throws {
+    @Test func `other processes write between the steps`() throws {
         let file = try open()
         try fill(file, count: 6000)
         let path = place.path
@@ -100,7 +100,7 @@ import Testing
         #expect(try place.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0)
     }
 
-    @Test func aFileWithoutAutoVacuumIsRewrittenWhileOtherProcessesHaveItOpen() throws {
+    @Test func `a file without auto vacuum is rewritten while other processes have it open`() throws {
         var first: SQLiteFile? = try open()
         if let first { try fill(first) }
         first = nil
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: [FaultyDisk.Effect.full, .error, .kill])
-    func aDiskThatFailsLosesNothing(_ effect: FaultyDisk.Effect) throws {
+    func `a disk that fails loses nothing`(_ effect: FaultyDisk.Effect) throws {
         for call in stride(from: 0, to: 400, by: 37) {
             let bench = try CompactingTests()
             var file: SQLiteFile? = try bench.open(vfs: bench.disk.name)

@@ -25,26 +25,24 @@ struct SQLiteConformanceTests {
     }
 
     @Test(
-        "a store in a file does what every store does",
         arguments: ConformanceCase.short + ConformanceCase.ownTime
             + ConformanceCase.interruptionHints)
-    func conforms(_ conformance: ConformanceCase) async throws {
+    func `a store in a file does what every store does`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: Maker(directory: try Place()))
     }
 
     @Test(
-        "a store in a file plays the published scenarios",
         .enabled(
             if: ProcessInfo.processInfo.environment["LULL_FILE_STEPS"] != nil,
             "it takes long: scripts/check durable runs it"),
         arguments: ConformanceCase.scenarios)
-    func scenarios(_ conformance: ConformanceCase) async throws {
+    func `a store in a file plays the published scenarios`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: Maker(directory: try Place()))
     }
 
     /// `LULL_FILE_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
-    @Test("a store in a file answers as the reference model does")
-    func simulation() async throws {
+    @Test
+    func `a store in a file answers as the reference model does`() async throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_303))
         let trials = UInt64(max(1, environment("LULL_FILE_STEPS", default: 1000) / 40))
         var figures = SimulationFigures()

@@ -64,7 +64,7 @@ import Testing
         if let failure { throw failure }
     }
 
-    @Test func bytesThatHaveChanged() throws {
+    @Test func `bytes that have changed`() throws {
         let whole = try make()
         var random = SplitMix(seed: environment("LULL_SEED", default: 5))
         var outcomes: [String: Int] = [:]
@@ -85,7 +85,7 @@ import Testing
         #expect(outcomes.count >= 3)
     }
 
-    @Test func aFileThatIsTooShort() throws {
+    @Test func `a file that is too short`() throws {
         let whole = try make()
         var outcomes: [String: Int] = [:]
         for size in [1, 15, 99, 100, 511, 4095, 4096, 5000, 8192, whole.count - 4096, whole.count - 1] {
@@ -95,7 +95,7 @@ import Testing
         #expect(outcomes["fine", default: 0] <= 1)
     }
 
-    @Test func columnsWithInvalidValues() throws {
+    @Test func `columns with invalid values`() throws {
         let whole = try make()
         let row = RowColumn.all.map(\.name).joined(separator: " ")
         let run = RowColumn.ofRun.map(\.name).joined(separator: " ")

@@ -40,8 +40,8 @@ import Testing
         return (submits.sorted(), times.sorted())
     }
 
-    @Test("processes that commit without pause let a submit through after a few of their turns", arguments: [1, 2])
-    func turns(others: Int) throws {
+    @Test(arguments: [1, 2])
+    func `processes that commit without pause let a submit through after a few of their turns`(others: Int) throws {
         let place = try Place()
         let (submits, times) = try measure(others: others, in: place.directory)
         let last = submits.count * 99 / 100

@@ -5,7 +5,7 @@ import Testing
 
 /// The states of a file, and the transitions that are impossible: those stop the program before it answers a caller wrongly.
 @Suite struct FileStateTests {
-    @Test func aFailedCommitClosesTheFileUntilItIsRecovered() throws {
+    @Test func `a failed commit closes the file until it is recovered`() throws {
         let place = try Place()
         let options = SQLiteFile.Options()
         var state = FileState.open(try Connection(place.path, creates: true, options))
@@ -18,7 +18,7 @@ import Testing
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test func aCommitThatFailsTwiceStopsTheProgram() async {
+        @Test func `a commit that fails twice stops the program`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var state = FileState.uncertain
                 state.commitFailed()
@@ -26,7 +26,7 @@ import Testing
             expect("a commit needs an open file", in: result)
         }
 
-        @Test func recoveringAnOpenFileStopsTheProgram() async throws {
+        @Test func `recovering an open file stops the program`() async throws {
             let place = try Place()
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 [path = place.path as String] in

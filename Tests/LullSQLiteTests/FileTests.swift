@@ -16,7 +16,7 @@ import Testing
         try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
     }
 
-    @Test func aValueIsClaimedWhenItIsDueAndThenRemoved() throws {
+    @Test func `a value is claimed when it is due and then removed`() throws {
         let file = try file()
         try file.open(try debounce(2))
         let receipt = try file.submit(submission("a", "one"))
@@ -39,7 +39,7 @@ import Testing
         #expect(try file.status()?.pending == 0)
     }
 
-    @Test func anotherProcessFindsEverything() throws {
+    @Test func `another process finds everything`() throws {
         let first = try file()
         try first.open(try debounce(2))
         try first.submit(submission("a", "one"))
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: [Combination.latest, .first, .collect])
-    func valuesBecomeOneAsTheRulesSay(_ combination: Combination) throws {
+    func `values become one as the rules say`(_ combination: Combination) throws {
         let file = try file()
         try file.open(try debounce(2, combination))
         // Bytes that are no text, and no bytes at all.
@@ -72,7 +72,7 @@ import Testing
         #expect(run.submits.count == 4)
     }
 
-    @Test func aRunThatFailsIsRetriedThenDiesAndCanBeRetriedAgain() throws {
+    @Test func `a run that fails is retried then dies and can be retried again`() throws {
         let file = try file()
         try file.open(try debounce(0, .collect))
         try file.submit(submission("a", "one"))

@@ -30,7 +30,7 @@ struct ForgettingTests {
         try ["ended", "tokens", "work", "namespaces"].map { try place.number("SELECT count(*) FROM \($0)") }
     }
 
-    @Test func aNamespaceIsDeletedInAsManyStepsAsItNeedsAndLeavesNothing() throws {
+    @Test func `a namespace is deleted in as many steps as it needs and leaves nothing`() throws {
         #expect(try rows() == [12_000, 12_000, 0, 1])
         #expect(try !step())
         #expect(try rows() == [7000, 12_000, 0, 1])
@@ -39,7 +39,7 @@ struct ForgettingTests {
         #expect(try file.status() == nil)
     }
 
-    @Test func workThatComesBetweenTwoStepsStopsItAndIsKept() throws {
+    @Test func `work that comes between two steps stops it and is kept`() throws {
         #expect(try !step())
         let receipt = try file.submit(submission("late", "value"))
         let error = #expect(throws: DurableError.self) { try file.forget("n") }

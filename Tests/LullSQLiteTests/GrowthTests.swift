@@ -43,7 +43,7 @@ import Testing
         return executed
     }
 
-    @Test func neitherTheFileNorItsLogGrowsDuringReads() throws {
+    @Test func `neither the file nor its log grows during reads`() throws {
         // Ends are stored for a fifth of a round; a round is one submit to each key.
         var options = SQLiteFile.Options(machine, limits: DurableLimits(retention: .seconds(20)))
         options.longLog = 500

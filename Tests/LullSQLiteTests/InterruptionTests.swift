@@ -14,8 +14,8 @@ struct FileInterruptionTests {
     private let count = environment("LULL_INTERRUPTIONS", default: 20)
     private let most = environment("LULL_LATENCY", default: 1000)
 
-    @Test("an interruption reaches the handler of another process by a hint, long before a heartbeat")
-    func latency() async throws {
+    @Test
+    func `an interruption reaches the handler of another process by a hint, long before a heartbeat`() async throws {
         let place = try Place()
         let worker = try await SQLiteStore(path: place.path)
         let producer = try await SQLiteStore(path: place.path)

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: [Combination.latest, .first, .collect])
-    func statusIsThatOfAllRows(_ combination: Combination) throws {
+    func `status is that of all rows`(_ combination: Combination) throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         try file.open(try debounce(20, maxWait: 60, combination))
         var random = SplitMix(seed: environment("LULL_SEED", default: 7))
@@ -75,7 +75,7 @@ import Testing
         #expect(try file.audit(isComplete: false) == [])
     }
 
-    @Test func aLongBacklogIsCountedByItsPeriods() throws {
+    @Test func `a long backlog is counted by its periods`() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         try file.open(try debounce(20))
         for number in 0..<1200 {
@@ -101,7 +101,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func aValueThatIsReadyBehindARunIsTheOldest() throws {
+    @Test func `a value that is ready behind a run is the oldest`() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         try file.open(try debounce(1))
         try file.submit(submission("key", "1"))

@@ -32,8 +32,10 @@ struct KillTests {
         return (store, debouncer)
     }
 
-    @Test("every submit that a killed producer knows to be recorded is executed once, every other at most once")
-    func producers() async throws {
+    @Test
+    func `every submit that a killed producer knows to be recorded is executed once, every other at most once`()
+        async throws
+    {
         let (store, debouncer) = try await open()
         let executed = Record<String>()
         let working = Task {
@@ -68,8 +70,8 @@ struct KillTests {
         )
     }
 
-    @Test("a run of a killed worker is repeated with the same id and values, at most once a kill")
-    func workers() async throws {
+    @Test
+    func `a run of a killed worker is repeated with the same id and values, at most once a kill`() async throws {
         let (store, debouncer) = try await open()
         let receipts = Record<DurableReceipt>()
         let submitting = Task {
@@ -117,8 +119,8 @@ struct KillTests {
         print("\(kills) workers killed: \(receipts.all.count) submits, \(runs.count) runs, \(repetitions) repeated")
     }
 
-    @Test("a worker that was stopped beyond its lease is refused when it continues")
-    func stopped() async throws {
+    @Test
+    func `a worker that was stopped beyond its lease is refused when it continues`() async throws {
         let (store, debouncer) = try await open()
         for number in 0..<kills {
             let log = self.log + ".\(number)"

@@ -35,14 +35,14 @@ import Testing
         return file
     }
 
-    @Test func oldEntriesAreDeletedInSteps() throws {
+    @Test func `old entries are deleted in steps`() throws {
         let file = try fill()
         file.maintain()
         // The first transaction deletes some ends and tokens, and leaves the rest to later ones.
         #expect((1..<1400).contains(try rows()))
     }
 
-    @Test func aWaitingWorkerDeletesOldEntries() async throws {
+    @Test func `a waiting worker deletes old entries`() async throws {
         try fill().cleanUp()
         let store = try await SQLiteStore(place.path, SQLiteFile.Options(machine, limits: limits))
         let mark = try await store.claim(claim()).mark
@@ -53,7 +53,7 @@ import Testing
         await store.close()
     }
 
-    @Test func maintenanceDoesNotWaitForAWriter() throws {
+    @Test func `maintenance does not wait for a writer`() throws {
         let file = try fill()
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
@@ -64,7 +64,7 @@ import Testing
         writerLock.release()
     }
 
-    @Test func theLogIsEmptiedWhenNothingWasWrittenForAWhile() throws {
+    @Test func `the log is emptied when nothing was written for a while`() throws {
         let file = try fill()
         func log() -> Int {
             (try? FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int) ?? -1

@@ -39,7 +39,7 @@ import Testing
         for number in 0..<30 { try file.submit(submission("key \(number)", "value")) }
     }
 
-    @Test func anOlderFileIsBroughtUpToDateWithEverythingInIt() throws {
+    @Test func `an older file is brought up to date with everything in it`() throws {
         try make()
         let file = try SQLiteFile(place.path, options(Self.next))
         #expect(try place.number("PRAGMA user_version") == Self.version + 2)
@@ -49,7 +49,7 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func aFileOfTheFirstVersionGetsTheRuleForRunningRuns() throws {
+    @Test func `a file of the first version gets the rule for running runs`() throws {
         try make()
         let raw = try RawConnection(place.path)
         for column in [
@@ -66,14 +66,14 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func aNewFileGoesThroughAllVersions() throws {
+    @Test func `a new file goes through all versions`() throws {
         let file = try SQLiteFile(place.path, options(Self.next))
         try file.open(try debounce(2))
         #expect(try place.number("PRAGMA user_version") == Self.version + 2)
         #expect(try file.submit(submission("a", "value")).generation == 1)
     }
 
-    @Test func anOlderProgramRefusesANewerFileAndLeavesItUnchanged() throws {
+    @Test func `an older program refuses a newer file and leaves it unchanged`() throws {
         try make()
         _ = try SQLiteFile(place.path, options(Self.next))
         let before = FileManager.default.contents(atPath: place.path)
@@ -86,7 +86,7 @@ import Testing
         #expect(FileManager.default.contents(atPath: place.path) == before)
     }
 
-    @Test func aStepThatFailsLeavesTheOlderFile() throws {
+    @Test func `a step that fails leaves the older file`() throws {
         try make()
         let error = #expect(throws: DurableError.self) {
             try SQLiteFile(place.path, options(Self.next + ["INSERT INTO nowhere VALUES (1)"]))
@@ -97,7 +97,7 @@ import Testing
         #expect(try SQLiteFile(place.path, options()).status()?.pending == 30)
     }
 
-    @Test func aMigrationCutShortIsCompleteOrRepeated() throws {
+    @Test func `a migration cut short is complete or repeated`() throws {
         let versions = try (0..<60).map { cut in
             let disk = FaultyDisk(seed: UInt64(cut))
             defer { withExtendedLifetime(disk) {} }

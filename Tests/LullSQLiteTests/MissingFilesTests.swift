@@ -28,7 +28,7 @@ import Testing
         try FileManager.default.removeItem(atPath: place.path + suffix)
     }
 
-    @Test func noSubmitToADeletedFileIsAcknowledged() throws {
+    @Test func `no submit to a deleted file is acknowledged`() throws {
         let file = try make()
         try remove()
         for _ in 0..<20 {
@@ -41,7 +41,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 
-    @Test func noSubmitToAReplacedFileIsAcknowledged() throws {
+    @Test func `no submit to a replaced file is acknowledged`() throws {
         let file = try make()
         let copy = place.directory + "/copy"
         try FileManager.default.copyItem(atPath: place.path, toPath: copy)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-wal", "-shm", "-want", "-write"])
-    func aDeletedFileIsNoticedWithinASecond(_ suffix: String) throws {
+    func `a deleted file is noticed within a second`(_ suffix: String) throws {
         let file = try make()
         try remove(suffix)
         let start = ContinuousClock.now
@@ -71,7 +71,7 @@ import Testing
         #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
     }
 
-    @Test func aFileThatIsPutBackIsTheStoreAgain() throws {
+    @Test func `a file that is put back is the store again`() throws {
         let file = try make()
         let away = place.directory + "/away"
         #expect(rename(place.path, away) == 0)
@@ -80,7 +80,7 @@ import Testing
         #expect(throws: Never.self) { try file.submit(submission("b", "two")) }
     }
 
-    @Test func afterACommitThatFailedNoNewFileIsMade() throws {
+    @Test func `after a commit that failed no new file is made`() throws {
         let file = try make(vfs: disk.name)
         try remove()
         disk.arm(.error, at: .sync, lasts: true)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func anIdleWorkerEndsWithAnError(_ isReplaced: Bool) async throws {
+    func `an idle worker ends with an error`(_ isReplaced: Bool) async throws {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(for: .seconds(1), namespace: "n", in: store)
         let working = Task { try await debouncer.run { _ in } }
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: ["work", "submit"])
-    func anotherProcessStopsWithAnError(_ role: String) async throws {
+    func `another process stops with an error`(_ role: String) async throws {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(for: .zero, namespace: "kill", in: store)
         try await debouncer.submit("value", for: "key")

@@ -44,24 +44,24 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before, sourceLocation: sourceLocation)
     }
 
-    @Test func aFileThatIsNoDatabase() throws {
+    @Test func `a file that is no database`() throws {
         try Data(String(repeating: "no database\n", count: 1000).utf8).write(to: URL(fileURLWithPath: place.path))
         try expectRefusal("is not a database of SQLite")
     }
 
     @Test(arguments: ["x", "not a database", String(repeating: "text", count: 40)])
-    func aFileThatIsTooShortToBeADatabase(_ text: String) throws {
+    func `a file that is too short to be a database`(_ text: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: place.path))
         try expectRefusal("is not a database of SQLite")
     }
 
-    @Test func anEmptyFileBecomesOneOfOurs() throws {
+    @Test func `an empty file becomes one of ours`() throws {
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         #expect(refusal() == nil)
         #expect(try place.number("PRAGMA application_id") == Schema.applicationID)
     }
 
-    @Test func aDatabaseOfAnotherProgramWithALog() throws {
+    @Test func `a database of another program with a log`() throws {
         let theirs = try RawConnection(place.path)
         try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         let log = { FileManager.default.contents(atPath: self.place.path + "-wal") }
@@ -73,12 +73,12 @@ import Testing
     }
 
     @Test(arguments: ["PRAGMA user_version = 1", "PRAGMA application_id = 7"])
-    func aDatabaseWithoutTablesThatAnotherProgramHasMarked(_ mark: String) throws {
+    func `a database without tables that another program has marked`(_ mark: String) throws {
         try place.execute("CREATE TABLE gone (x); DROP TABLE gone; \(mark)")
         try expectRefusal("is a database, but not one of Lull's")
     }
 
-    @Test func aFileThatAnotherProgramHasLocked() throws {
+    @Test func `a file that another program has locked`() throws {
         try make()
         var other: RawConnection? = try RawConnection(place.path)
         try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM tokens; COMMIT")
@@ -87,7 +87,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func aDatabaseOfAnotherProgram() throws {
+    @Test func `a database of another program`() throws {
         try place.execute("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         try expectRefusal("is a database, but not one of Lull's")
         #expect(try place.number("SELECT count(*) FROM theirs") == 1)
@@ -95,13 +95,13 @@ import Testing
     }
 
     @Test(arguments: [0, -3])
-    func aVersionThatNeverExisted(_ version: Int) throws {
+    func `a version that never existed`(_ version: Int) throws {
         try make()
         try place.execute("PRAGMA user_version = \(version)")
         try expectRefusal("is damaged: it holds the version \(version)")
     }
 
-    @Test func aQuoteOfADamagedFileIsShortenedToOneLine() throws {
+    @Test func `a quote of a damaged file is shortened to one line`() throws {
         try make()
         let schema = "CREATE TABLE work (\n[\(String(repeating: "0", count: 500))\n"
         try place.execute(
@@ -110,14 +110,14 @@ import Testing
         #expect(why.hasPrefix("\(place.path) is damaged: ") && !why.contains("\n") && why.count < 400, "\(why)")
     }
 
-    @Test func aSchemaThatIsNewer() throws {
+    @Test func `a schema that is newer`() throws {
         try make()
         try place.execute("PRAGMA user_version = 99")
         try expectRefusal(
             "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.migrations.count)")
     }
 
-    @Test func pathsThatCannotBeAFile() throws {
+    @Test func `paths that cannot be a file`() throws {
         let none = place.directory + "/none/work.db"
         #expect(refusal(at: none) == "there is no directory \(place.directory)/none/")
         #expect(refusal(at: place.directory) == "\(place.directory) is a directory")
@@ -131,7 +131,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 
-    @Test func aFileThatIsDamaged() throws {
+    @Test func `a file that is damaged`() throws {
         try make()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: place.path))
         // All pages but the first one, which identifies the file.
@@ -149,7 +149,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before)
     }
 
-    @Test func aFileThatIsLockedForTooLong() throws {
+    @Test func `a file that is locked for too long`() throws {
         try make()
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
@@ -158,7 +158,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func aFileThatAnotherProgramIsWritingTo() throws {
+    @Test func `a file that another program is writing to`() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, patience: .milliseconds(20)))
         try file.open(try debounce(2))
         let other = try RawConnection(place.path)
@@ -170,7 +170,7 @@ import Testing
         #expect(try file.submit(submission("a", "one")).generation == 1)
     }
 
-    @Test func theSettingsAreWhatDurabilityNeeds() throws {
+    @Test func `the settings are what durability needs`() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         let connection = try #require(file.connection)
         #expect(try connection.text("PRAGMA journal_mode") == "wal")

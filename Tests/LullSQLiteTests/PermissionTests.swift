@@ -27,14 +27,14 @@ import Testing
         try FileManager.default.setAttributes([.posixPermissions: rights], ofItemAtPath: place.path + suffix)
     }
 
-    @Test func onlyTheOwnerOfANewStoreCanReadItsFiles() throws {
+    @Test func `only the owner of a new store can read its files`() throws {
         let file = try open()
         try file.open(try debounce(1))
         try file.submit(submission("a", "one"))
         for suffix in ["", "-wal", "-shm", "-want", "-write"] { #expect(try rights(suffix) == 0o600, "\(suffix)") }
     }
 
-    @Test func aLinkToAFileThatIsNotThereCreatesItForItsOwner() throws {
+    @Test func `a link to a file that is not there creates it for its owner`() throws {
         let other = place.directory + "/other"
         try FileManager.default.createSymbolicLink(atPath: place.path, withDestinationPath: other)
         _ = try open()
@@ -43,7 +43,7 @@ import Testing
 
     /// An empty file that was created before is how a user says who else may use a store.
     @Test(arguments: [(0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o660, 0o660), (0o666, 0o666)])
-    func anExistingFileKeepsItsPermissionsAndTheFilesBesideItGetThem(_ file: Int, _ locks: Int) throws {
+    func `an existing file keeps its permissions and the files beside it get them`(_ file: Int, _ locks: Int) throws {
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         try set(file)
         let store = try open()
@@ -52,7 +52,7 @@ import Testing
         for suffix in ["-want", "-write"] { #expect(try rights(suffix) == locks, "\(suffix)") }
     }
 
-    @Test func lockFilesOfAnEarlierVersionGetTheRightPermissions() throws {
+    @Test func `lock files of an earlier version get the right permissions`() throws {
         _ = try open()
         try set(0o644)
         for suffix in ["-want", "-write"] { try set(0o644, of: suffix) }
@@ -61,7 +61,7 @@ import Testing
         #expect(try rights("-write") == 0o600)
     }
 
-    @Test func usersWhoMayOnlyReadTheFileCannotLock() throws {
+    @Test func `users who may only read the file cannot lock`() throws {
         _ = try open()
         try set(0o644)
         _ = try open()
@@ -72,7 +72,7 @@ import Testing
         for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
     }
 
-    @Test func lockFilesThatOtherUsersCanLockAreRefused() throws {
+    @Test func `lock files that other users can lock are refused`() throws {
         _ = try open()
         // The file now belongs to another user, who cannot change the permissions of the lock files.
         guard geteuid() == 0 else { return }
@@ -88,7 +88,7 @@ import Testing
         #expect(try rights("-want") == 0o600)
     }
 
-    @Test func aLinkIsNotFollowed() throws {
+    @Test func `a link is not followed`() throws {
         let other = place.directory + "/other"
         #expect(FileManager.default.createFile(atPath: other, contents: nil))
         try FileManager.default.createSymbolicLink(atPath: place.path + "-want", withDestinationPath: other)

@@ -61,7 +61,7 @@ import Testing
         return try status()
     }
 
-    @Test func readingChangesNothingAndCreatesNoFile() throws {
+    @Test func `reading changes nothing and creates no file`() throws {
         let file = try make()
         let before = try contents(index: false)
         #expect(try status().pending == 1)
@@ -72,7 +72,7 @@ import Testing
         #expect(try file.status()?.ready == 1)
     }
 
-    @Test func theTimeAdvancesWithoutBeingWritten() throws {
+    @Test func `the time advances without being written`() throws {
         let file = try make()
         machine.pass(1)
         #expect(try status().pending == 1)
@@ -84,7 +84,7 @@ import Testing
         withExtendedLifetime(file) {}
     }
 
-    @Test func readingMakesNoWritingCallsAndWorksOnAFullOrFailingDisk() throws {
+    @Test func `reading makes no writing calls and works on a full or failing disk`() throws {
         let file = try make(vfs: disk.name)
         let writing: FaultyDisk.Calls = [.write, .sync, .truncate, .delete]
         let before = disk.calls(writing)
@@ -100,7 +100,7 @@ import Testing
         #expect(disk.calls(writing) > before)
     }
 
-    @Test func aStuckWriterDoesNotBlockReading() throws {
+    @Test func `a stuck writer does not block reading`() throws {
         let file = try make()
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
@@ -112,7 +112,7 @@ import Testing
         withExtendedLifetime(file) {}
     }
 
-    @Test func aUserWithoutPermissionToWriteReadsAFileInUse() throws {
+    @Test func `a user without permission to write reads a file in use`() throws {
         let file = try make()
         let status = try statusAsNobody()
         #expect(status == nil || status?.pending == 1)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aUserWithoutPermissionToWriteReadsAFileNotInUse(_ isAtRest: Bool) throws {
+    func `a user without permission to write reads a file not in use`(_ isAtRest: Bool) throws {
         var file: SQLiteFile? = try make()
         if isAtRest { file?.cleanUp() }
         file = nil
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aCopyWithoutTheIndexOfTheLogCanBeRead(_ hasLog: Bool) throws {
+    func `a copy without the index of the log can be read`(_ hasLog: Bool) throws {
         var file: SQLiteFile? = try make()
         if !hasLog { file?.cleanUp() }
         file = nil
@@ -145,7 +145,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func anIndexWithoutALogCreatesNoLog() throws {
+    @Test func `an index without a log creates no log`() throws {
         try make().cleanUp()
         try FileManager.default.removeItem(atPath: place.path + "-wal")
         let before = try contents()
@@ -153,7 +153,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func aHalfWrittenIndexIsRebuilt() async throws {
+    @Test func `a half written index is rebuilt`() async throws {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(for: .zero, namespace: "kill", in: store)
         try await debouncer.submit("value", for: "key")
@@ -180,7 +180,7 @@ import Testing
         #expect(names == ["kill"])
     }
 
-    @Test func aQueryIsRepeatedIfAnotherProcessOpensTheFile() throws {
+    @Test func `a query is repeated if another process opens the file`() throws {
         try make().cleanUp()
         for suffix in ["-shm", "-wal"] { try FileManager.default.removeItem(atPath: place.path + suffix) }
         var answers: [Int] = []
@@ -199,7 +199,7 @@ import Testing
         #expect(answers == [1, 2])
     }
 
-    @Test func anOlderFileIsNotChangedButRefused() throws {
+    @Test func `an older file is not changed but refused`() throws {
         try make().cleanUp()
         let before = try contents()
         var later = options
@@ -214,7 +214,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func aFileThatIsNoStoreIsRefused() throws {
+    @Test func `a file that is no store is refused`() throws {
         #expect(throws: DurableError.unusable("there is no file \(place.path)")) { try status() }
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         #expect(throws: DurableError.unusable("\(place.path) is empty: nothing has been stored in it yet")) {
@@ -224,7 +224,7 @@ import Testing
         #expect(throws: DurableError.unusable("\(place.path) is a database, but not one of Lull's")) { try status() }
     }
 
-    @Test func anUnknownNamespaceIsAnError() throws {
+    @Test func `an unknown namespace is an error`() throws {
         _ = try make()
         let reader = try SQLiteReader(place.path, options)
         #expect(throws: DurableError.noPolicy(namespace: "m")) {
@@ -233,7 +233,7 @@ import Testing
         #expect(try reader.read { transaction throws(DurableError) in try transaction.names() } == ["n"])
     }
 
-    @Test func aPathWithCharactersThatURIsReserveIsAPath() throws {
+    @Test func `a path with characters that URIs reserve is a path`() throws {
         let path = place.directory + "/a?b#c%20 ü.db"
         let file = try SQLiteFile(path, options)
         try file.open(try debounce(2))

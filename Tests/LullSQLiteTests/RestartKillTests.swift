@@ -30,8 +30,10 @@ struct RestartKillTests {
         return (store, debouncer)
     }
 
-    @Test("what a worker has that is killed while its run is interrupted goes back, and every submit is completed once")
-    func killed() async throws {
+    @Test
+    func `what a worker has that is killed while its run is interrupted goes back, and every submit is completed once`()
+        async throws
+    {
         let (store, debouncer) = try await open()
         let receipts = Record<DurableReceipt>()
         let submitting = Task {
@@ -118,20 +120,22 @@ struct RestartKillTests {
         return (lines.all.dropFirst().map { String($0.dropFirst("answer ".count)) }, values)
     }
 
-    @Test("a heartbeat that is late learns of the interruption, and the values go back with the report")
-    func lateHeartbeat() async throws {
+    @Test
+    func `a heartbeat that is late learns of the interruption, and the values go back with the report`() async throws {
         let found = try await late("heartbeat interrupted", 0)
         #expect(found.answers == ["interrupted", "accepted"] && found.runs == [["\"a\"", "\"b\""]])
     }
 
-    @Test("a heartbeat that comes when another worker has the values has lost its lease")
-    func tooLateHeartbeat() async throws {
+    @Test
+    func `a heartbeat that comes when another worker has the values has lost its lease`() async throws {
         let found = try await late("heartbeat interrupted", takingOver: true, 0)
         #expect(found.answers == ["leaseLost", "leaseLost"] && found.runs == [["\"a\"", "\"b\""]])
     }
 
-    @Test("an interruption that crosses a completion: the run is completed, and the newer value is a run of its own")
-    func crossing() async throws {
+    @Test
+    func `an interruption that crosses a completion: the run is completed, and the newer value is a run of its own`()
+        async throws
+    {
         let found = try await late("completed", 0)
         #expect(found.answers == ["accepted"] && found.runs == [["\"b\""]])
     }

@@ -18,7 +18,7 @@ import Testing
         try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
     }
 
-    @Test func aKeyAtRestHasNoRowAndItsNumbersAreNotGivenAgain() throws {
+    @Test func `a key at rest has no row and its numbers are not given again`() throws {
         let file = try file()
         try file.open(try debounce(2))
         for number in 1...3 {
@@ -31,7 +31,7 @@ import Testing
         #expect(try place.number("SELECT base FROM meta") == 3)
     }
 
-    @Test func endsAndTokensAreForgottenAndDoNotPileUp() throws {
+    @Test func `ends and tokens are forgotten and do not pile up`() throws {
         let limits = DurableLimits(retention: .seconds(50), tokenLifetime: .seconds(20))
         let file = try file(limits)
         try file.open(try debounce(0))
@@ -47,7 +47,7 @@ import Testing
         #expect(try file.state(of: receipts[480]) == .completed)
     }
 
-    @Test func absorbedSubmitsExtendOneEndWhichStaysUntilItIsOld() throws {
+    @Test func `absorbed submits extend one end which stays until it is old`() throws {
         let file = try file(DurableLimits(retention: .seconds(50)))
         try file.open(try debounce(10, edges: .leading))
         try file.submit(submission("a", "first"))
@@ -66,7 +66,7 @@ import Testing
         #expect(try place.number("SELECT count(*) FROM ended") == 0)
     }
 
-    @Test func theLogDoesNotGrowWithoutEnd() throws {
+    @Test func `the log does not grow without end`() throws {
         let file = try file()
         try file.open(try debounce(100))
         let value = String(repeating: "v", count: 2000)
@@ -78,7 +78,7 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int == 0)
     }
 
-    @Test func changedDurationsApplyToEveryProcessFromTheNextSubmitOn() throws {
+    @Test func `changed durations apply to every process from the next submit on`() throws {
         let first = try file()
         let second = try file()
         try first.open(try debounce(10))
@@ -88,14 +88,14 @@ import Testing
         #expect(throws: DurableError.self) { try second.open(try debounce(3, .collect)) }
     }
 
-    @Test func aValueAboveTheLimitIsRefusedWithBothSizes() throws {
+    @Test func `a value above the limit is refused with both sizes`() throws {
         let file = try file(DurableLimits(largestValue: 3))
         try file.open(try debounce(10))
         #expect(throws: DurableError.tooLarge(bytes: 4, limit: 3)) { try file.submit(submission("a", "four")) }
         #expect(try file.submit(submission("a", "two")).generation == 1)
     }
 
-    @Test func theTimeOfTheFileIsNotWrittenByEachSubmitAndNeverRunsBack() throws {
+    @Test func `the time of the file is not written by each submit and never runs back`() throws {
         let file = try file()
         try file.open(try debounce(100))
         machine.pass(5)
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(arguments: ["cancel", "maxCount", "leading", "flush", "later"])
-    func aTransactionThatDoesNotEndInAPendingSubmitWritesItsMarkAndInstant(_ ending: String) throws {
+    func `a transaction that does not end in a pending submit writes its mark and instant`(_ ending: String) throws {
         let file = try file()
         try file.open(try debounce(100, edges: [.leading, .trailing], maxCount: 3))
         for key in ["old", "b", "b"] { try file.submit(submission(key, "one")) }
@@ -136,7 +136,7 @@ import Testing
         #expect(due >= 1_000_000)
     }
 
-    @Test func theTimeOfTheFileContinuesAfterABoot() throws {
+    @Test func `the time of the file continues after a boot`() throws {
         var file: SQLiteFile? = try file()
         try file?.open(try debounce(100))
         machine.pass(40)

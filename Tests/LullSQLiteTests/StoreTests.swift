@@ -13,7 +13,7 @@ import Testing
         place = try Place()
     }
 
-    @Test func simultaneousCallersShareCommitsAndEachGetsItsAnswer() async throws {
+    @Test func `simultaneous callers share commits and each gets its answer`() async throws {
         let disk = FaultyDisk()
         var options = SQLiteFile.Options()
         options.vfs = disk.name
@@ -39,7 +39,7 @@ import Testing
         await store.close()
     }
 
-    @Test func aWorkerIsWokenByAnotherStoreOfTheFile() async throws {
+    @Test func `a worker is woken by another store of the file`() async throws {
         let first = try await SQLiteStore(path: place.path)
         try await first.open("n", try debounce(0))
         let second = try await SQLiteStore(path: place.path)
@@ -57,7 +57,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aWorkerIsWokenByAnotherStoreAlthoughItsOwnIsBusy() async throws {
+    @Test func `a worker is woken by another store although its own is busy`() async throws {
         let first = try await SQLiteStore(path: place.path)
         try await first.open("n", try debounce(0))
         try await first.open("busy", try debounce(3600))
@@ -78,7 +78,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aSubmitBetweenAClaimAndTheWaitIsNotMissed() async throws {
+    @Test func `a submit between a claim and the wait is not missed`() async throws {
         let first = try await SQLiteStore(path: place.path)
         try await first.open("n", try debounce(0))
         let second = try await SQLiteStore(path: place.path)
@@ -94,7 +94,7 @@ import Testing
         await second.close()
     }
 
-    @Test func aWaitEndsWithItsTimeoutItsTaskAndTheStore() async throws {
+    @Test func `a wait ends with its timeout its task and the store`() async throws {
         let store = try await SQLiteStore(path: place.path)
         try await store.open("n", try debounce(10))
         let mark = try await store.claim(claim()).mark
@@ -110,7 +110,7 @@ import Testing
         await store.close()
     }
 
-    @Test func closingLeavesAnEmptyLogAndReopeningFindsEverything() async throws {
+    @Test func `closing leaves an empty log and reopening finds everything`() async throws {
         let store = try await SQLiteStore(path: place.path)
         try await store.open("n", try debounce(3600))
         let receipt = try await store.submit(submission("a", "one"))
@@ -122,7 +122,7 @@ import Testing
         await again.close()
     }
 
-    @Test func openingAnUnusableFileThrows() async throws {
+    @Test func `opening an unusable file throws`() async throws {
         let path = place.directory + "/none/work.db"
         await #expect(throws: DurableError.unusable("there is no directory \(place.directory)/none/")) {
             try await SQLiteStore(path: path)

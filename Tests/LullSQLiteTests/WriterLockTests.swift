@@ -14,7 +14,7 @@ import Testing
         try Data().write(to: URL(fileURLWithPath: place.path))
     }
 
-    @Test func onlyOneWriterHoldsTheLock() throws {
+    @Test func `only one writer holds the lock`() throws {
         let first = try WriterLock(besides: place.path)
         let second = try WriterLock(besides: place.path)
         try first.acquire(within: .zero)
@@ -28,7 +28,7 @@ import Testing
         first.release()
     }
 
-    @Test func aWriterThatGaveUpBlocksNoOther() throws {
+    @Test func `a writer that gave up blocks no other`() throws {
         let first = try WriterLock(besides: place.path)
         let second = try WriterLock(besides: place.path)
         let third = try WriterLock(besides: place.path)
@@ -39,7 +39,7 @@ import Testing
         third.release()
     }
 
-    @Test func aWriterThatCommitsWithoutPauseLetsOthersIn() throws {
+    @Test func `a writer that commits without pause lets others in`() throws {
         let turns = Guarded(0)
         let isOver = Guarded(false)
         let path = place.path
@@ -99,7 +99,7 @@ import Testing
     }
 
     #if os(Linux)
-        @Test func waitersGetTheLockInTheOrderInWhichTheyCame() throws {
+        @Test func `waiters get the lock in the order in which they came`() throws {
             let holder = try WriterLock(besides: place.path)
             try holder.acquire(within: .zero)
             let order = Guarded<[Int]>([])
@@ -114,7 +114,7 @@ import Testing
             #expect(order.value == Array(0..<20))
         }
 
-        @Test func aWaiterThatGaveUpKeepsItsPlaceAndHoldsUpNobody() throws {
+        @Test func `a waiter that gave up keeps its place and holds up nobody`() throws {
             let holder = try WriterLock(besides: place.path)
             try holder.acquire(within: .zero)
             let order = Guarded<[Int]>([])
@@ -150,7 +150,7 @@ import Testing
         }
     #endif
 
-    @Test func aFileThatCannotBeLockedIsAnError() {
+    @Test func `a file that cannot be locked is an error`() {
         #expect(throws: DurableError.self) { try WriterLock(besides: place.directory + "/none/x") }
     }
 }

@@ -17,8 +17,8 @@ struct AllKeysTests {
         }
     }
 
-    @Test("a flush executes what is pending under every key")
-    func flush() async {
+    @Test
+    func `a flush executes what is pending under every key`() async {
         let it = make()
         for key in 0..<keys { it.submit(key, for: key) }
         await it.flushAndWait()
@@ -27,8 +27,8 @@ struct AllKeysTests {
         #expect(it.openKeyCount == 0)
     }
 
-    @Test("a cancel drops what is pending under every key, and leaves the keys idle")
-    func cancel() async {
+    @Test
+    func `a cancel drops what is pending under every key, and leaves the keys idle`() async {
         let it = make(edges: [.leading, .trailing])
         for key in 0..<keys { it.submit(-key, for: key) }
         await clock.advance(by: .zero)
@@ -41,8 +41,8 @@ struct AllKeysTests {
         #expect(seen.all.last == 7, "an idle gate leads again")
     }
 
-    @Test("a shut-down that flushes executes everything, and what comes later is rejected")
-    func shutDown() async {
+    @Test
+    func `a shut-down that flushes executes everything, and what comes later is rejected`() async {
         let it = make()
         for key in 0..<keys { it.submit(key, for: key) }
         await it.shutDownAndWait()
@@ -50,8 +50,8 @@ struct AllKeysTests {
         #expect(it.counters.executed == keys && it.counters.rejected == 1)
     }
 
-    @Test("the next due instant is known among many keys, and after some of them have been put off")
-    func nextDue() async {
+    @Test
+    func `the next due instant is known among many keys, and after some of them have been put off`() async {
         let it = make()
         for key in 0..<keys { it.submit(key, for: key, after: .seconds(10 + key)) }
         for key in 0..<keys - 5 { it.submit(key, for: key, after: .seconds(100_000)) }
@@ -61,8 +61,8 @@ struct AllKeysTests {
         #expect(seen.all == [keys - 5, keys - 4])
     }
 
-    @Test("submits of other threads in between are neither lost nor executed twice, and every count adds up")
-    func inBetween() async {
+    @Test
+    func `submits of other threads in between are neither lost nor executed twice, and every count adds up`() async {
         let handled = Record<Int>()
         let it = KeyedDebouncer(for: .seconds(1000), on: DispatchQueue(label: "handled")) { (_: Int, value: Int) in
             handled.add(value)
@@ -88,10 +88,8 @@ struct AllKeysTests {
         #expect(handled.all.count == counters.executed)
     }
 
-    @Test(
-        "keys and values are released, and outside the lock, whatever is called",
-        arguments: [WhileRunning.queue, .skip])
-    func releases(_ rule: WhileRunning) async throws {
+    @Test(arguments: [WhileRunning.queue, .skip])
+    func `keys and values are released, and outside the lock, whatever is called`(_ rule: WhileRunning) async throws {
         try await withinReason {
             let holder = Guarded<KeyedDebouncer<CallingKey, CallingKey, Void>?>(nil)
             let it = KeyedDebouncer(

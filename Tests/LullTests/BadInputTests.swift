@@ -5,8 +5,8 @@ import Testing
 /// form.
 @Suite("A setting that breaks a rule")
 struct BadInputTests {
-    @Test("is refused by the throwing form with the value and the rule")
-    func throwing() {
+    @Test
+    func `is refused by the throwing form with the value and the rule`() {
         #expect(throws: PolicyError.negativeWait(.milliseconds(-5))) { try Policy.debounce(for: .milliseconds(-5)) }
         #expect(throws: PolicyError.maxWaitBelowWait(maxWait: .seconds(1), wait: .seconds(2))) {
             try Policy.debounce(for: .seconds(2), maxWait: .seconds(1))
@@ -20,8 +20,8 @@ struct BadInputTests {
         #expect(throws: Never.self) { try Policy.debounce(for: .seconds(Int64.max)) }
     }
 
-    @Test("is refused if it breaks a rule by less than a nanosecond")
-    func fractions() {
+    @Test
+    func `is refused if it breaks a rule by less than a nanosecond`() {
         let attosecond = Duration(secondsComponent: 0, attosecondsComponent: 1)
         let error = PolicyError.negativeWait(.nanoseconds(-1))
         #expect(throws: error) { try Policy.debounce(for: .zero - attosecond) }
@@ -44,8 +44,8 @@ struct BadInputTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("stops the program with the value and the rule where it stands in code")
-        func stops() async {
+        @Test
+        func `stops the program with the value and the rule where it stands in code`() async {
             let wait = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(for: .seconds(-1)) { (_: Int) in }
             }
@@ -80,8 +80,8 @@ struct BadInputTests {
             #expect(message(tolerance).contains("Lull: the tolerance is -1.0 seconds, but must be zero or more"))
         }
 
-        @Test("stops the program where a policy is of the other kind, or is said twice")
-        func policies() async {
+        @Test
+        func `stops the program where a policy is of the other kind, or is said twice`() async {
             let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(policy: try .throttle(every: .seconds(2))) { (_: Int) in }
             }
@@ -98,8 +98,8 @@ struct BadInputTests {
             #expect(message(twice).contains("Lull: the policy has a delayRule and a spacing of its own"))
         }
 
-        @Test("a spacing needs the trailing edge, and a place of its own beside a policy")
-        func spacing() async {
+        @Test
+        func `a spacing needs the trailing edge, and a place of its own beside a policy`() async {
             #expect(throws: PolicyError.spacingWithoutTrailing(.seconds(3))) {
                 try Policy.debounce(for: .seconds(2), edges: .leading, spacing: .seconds(3))
             }
@@ -114,8 +114,10 @@ struct BadInputTests {
             #expect(message(twice).contains("leave them out of the options"))
         }
 
-        @Test("stops the program where a rule of the options contradicts the policy's, or a value would never settle")
-        func contradictions() async {
+        @Test
+        func `stops the program where a rule of the options contradicts the policy's, or a value would never settle`()
+            async
+        {
             let rule = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
                 _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
@@ -127,8 +129,8 @@ struct BadInputTests {
             #expect(message(edges).contains("Lull: a value settles at the end of a burst"))
         }
 
-        @Test("is found by the message: it names the file and the line of the caller")
-        func place() async {
+        @Test
+        func `is found by the message: it names the file and the line of the caller`() async {
             let debouncer = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(for: .seconds(-1), line: 4711) { (_: Int) in }
             }
@@ -155,8 +157,8 @@ struct BadInputTests {
         }
     #endif
 
-    @Test("of a duration that cannot be counted is the far future, not an overflow")
-    func saturation() {
+    @Test
+    func `of a duration that cannot be counted is the far future, not an overflow`() {
         #expect(CoreDuration(Duration.seconds(Int64.max)) == .infinite)
         #expect(CoreDuration(Duration.seconds(Int64.min)).nanoseconds == .min)
         #expect(CoreDuration(Duration.nanoseconds(-7)).nanoseconds == -7)

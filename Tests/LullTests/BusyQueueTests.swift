@@ -7,8 +7,8 @@ import Testing
 
 @Suite("While the handler's queue is busy", .timeLimit(.minutes(1)))
 struct BusyQueueTests {
-    @Test("what falls due is noticed, as often as it happens")
-    func noticed() async throws {
+    @Test
+    func `what falls due is noticed, as often as it happens`() async throws {
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
         let handled = Record<Int>()
@@ -24,8 +24,8 @@ struct BusyQueueTests {
         #expect(handled.all == [1, 2, 3])
     }
 
-    @Test("a value that loses its place has its outcome")
-    func outcome() async throws {
+    @Test
+    func `a value that loses its place has its outcome`() async throws {
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
         let it = Debouncer(for: .milliseconds(1), on: queue) { (value: Int) in value }
@@ -40,8 +40,8 @@ struct BusyQueueTests {
         #expect(it.counters.executed == 2)
     }
 
-    @Test("a concurrent queue runs executions side by side, however many have fallen due at once")
-    func sideBySide() async throws {
+    @Test
+    func `a concurrent queue runs executions side by side, however many have fallen due at once`() async throws {
         let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
         let meeting = DispatchSemaphore(value: 0)
         // Each of the first three waits for the last one.
@@ -53,8 +53,8 @@ struct BusyQueueTests {
         #expect(it.counters.executed == 4)
     }
 
-    @Test("on a concurrent queue an execution that waits for one that is due later does not hold it up")
-    func laterOne() async throws {
+    @Test
+    func `on a concurrent queue an execution that waits for one that is due later does not hold it up`() async throws {
         let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
         let meeting = DispatchSemaphore(value: 0)
         let due = Guarded(ContinuousClock.now)

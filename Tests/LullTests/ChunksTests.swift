@@ -4,8 +4,8 @@ import Testing
 
 @Suite("A queue in chunks")
 struct ChunksTests {
-    @Test("keeps the order, whatever comes and goes")
-    func order() {
+    @Test
+    func `keeps the order, whatever comes and goes`() {
         var chunks = Chunks<Int>(for: 20)
         var plain: [Int] = []
         var random = SystemRandomNumberGenerator()
@@ -22,8 +22,8 @@ struct ChunksTests {
         }
     }
 
-    @Test("hands out what has been removed, a chunk at a time, and releases nothing before")
-    func release() {
+    @Test
+    func `hands out what has been removed, a chunk at a time, and releases nothing before`() {
         final class Element {}
         var chunks = Chunks<Element>(for: 16)
         weak var first: Element?
@@ -42,8 +42,8 @@ struct ChunksTests {
         #expect(first == nil && usedUp.isEmpty)
     }
 
-    @Test("shares all but the last chunk with a copy that is kept")
-    func copies() {
+    @Test
+    func `shares all but the last chunk with a copy that is kept`() {
         var chunks = Chunks<Int>(for: 1_000_000)
         for number in 0..<2500 { chunks.append(number) }
         let copy = chunks

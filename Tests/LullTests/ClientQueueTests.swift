@@ -21,10 +21,8 @@ struct ClientQueueTests {
         queue.set(client, to: at(instant), tolerance: client.tolerance)
     }
 
-    @Test(
-        "holds each client once, wherever it moves, and gives them out in the order of their deadlines",
-        arguments: 0..<20)
-    func order(seed: UInt64) {
+    @Test(arguments: 0..<20)
+    func `holds each client once, wherever it moves, and gives them out in the order of their deadlines`(seed: UInt64) {
         var random = StressTests.Random(state: seed)
         var queue = ClientQueue()
         let clients = (0..<200).map { client(tolerance: $0 % 3 == 0 ? Int64.random(in: 1...50, using: &random) : 0) }
@@ -57,8 +55,8 @@ struct ClientQueueTests {
         #expect(queue.wakeUp == nil)
     }
 
-    @Test("wakes strict clients exactly, the first one first")
-    func strict() {
+    @Test
+    func `wakes strict clients exactly, the first one first`() {
         var queue = ClientQueue()
         let first = client(), second = client()
         add(second, at: 20, to: &queue)
@@ -69,8 +67,8 @@ struct ClientQueueTests {
         #expect(queue.wakeUp == .init(at: at(20), latest: at(20)))
     }
 
-    @Test("wakes tolerant clients together, at the last deadline that the least tolerant one allows")
-    func together() {
+    @Test
+    func `wakes tolerant clients together, at the last deadline that the least tolerant one allows`() {
         var queue = ClientQueue()
         let all = [client(tolerance: 10), client(tolerance: 4), client(tolerance: 100), client(tolerance: 9)]
         for (client, deadline) in zip(all, [10, 12, 15, 30] as [Int64]) { add(client, at: deadline, to: &queue) }
@@ -80,8 +78,8 @@ struct ClientQueueTests {
         #expect(queue.wakeUp == .init(at: at(15), latest: at(20)))
     }
 
-    @Test("never delays a strict client for a tolerant one, nor wakes a tolerant one early")
-    func mixed() {
+    @Test
+    func `never delays a strict client for a tolerant one, nor wakes a tolerant one early`() {
         var queue = ClientQueue()
         let tolerant = client(tolerance: 50), strict = client()
         add(tolerant, at: 10, to: &queue)
@@ -94,8 +92,8 @@ struct ClientQueueTests {
         #expect(queue.wakeUp == .init(at: at(10), latest: at(60)))
     }
 
-    @Test("gives its memory back")
-    func memory() {
+    @Test
+    func `gives its memory back`() {
         var heap = DeadlineHeap(isByLatest: false)
         let clients = (0..<5000).map { _ in client() }
         for (number, client) in clients.enumerated() { heap.insert(client, at: at(Int64(number))) }

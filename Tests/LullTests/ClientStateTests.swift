@@ -7,8 +7,8 @@ import Testing
 struct ClientStateTests {
     static let instant = CoreInstant(nanoseconds: 5)
 
-    @Test("returns to waiting when the block begins in time")
-    func inTime() {
+    @Test
+    func `returns to waiting when the block begins in time`() {
         var state = ClientState.waiting
         #expect(!state.isSent)
         state.send(overdueAt: Self.instant)
@@ -18,8 +18,8 @@ struct ClientStateTests {
         #expect(state == .waiting)
     }
 
-    @Test("gives a late block more time after each bookkeeping")
-    func late() {
+    @Test
+    func `gives a late block more time after each bookkeeping`() {
         var state = ClientState.waiting
         state.send(overdueAt: .farPast)
         state.expire()
@@ -29,8 +29,8 @@ struct ClientStateTests {
         #expect(state == .sent(overdueAt: Self.instant))
     }
 
-    @Test("waits for bookkeeping that is on its way when the late block has begun", arguments: [true, false])
-    func begun(sendsAgain: Bool) {
+    @Test(arguments: [true, false])
+    func `waits for bookkeeping that is on its way when the late block has begun`(sendsAgain: Bool) {
         var state = ClientState.overdue
         state.begin()
         #expect(state == .begun)
@@ -46,8 +46,8 @@ struct ClientStateTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("traps on a second block, and on the beginning of one that was not sent")
-        func impossible() async {
+        @Test
+        func `traps on a second block, and on the beginning of one that was not sent`() async {
             await #expect(processExitsWith: .failure) {
                 var state = ClientState.sent(overdueAt: .farFuture)
                 state.send(overdueAt: .farFuture)

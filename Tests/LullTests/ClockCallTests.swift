@@ -41,8 +41,8 @@ struct ClockCallTests {
         }
     }
 
-    @Test("may submit while it is asked to sleep, and nothing is forgotten")
-    func onSleep() async {
+    @Test
+    func `may submit while it is asked to sleep, and nothing is forgotten`() async {
         let clock = CallingClock()
         let (wanted, seen) = (Record<Int>(), Record<Int>())
         let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (key: Int, _: Int) in seen.add(key) }
@@ -61,8 +61,8 @@ struct ClockCallTests {
         clock.onSleep.set(nil)
     }
 
-    @Test("is not asked for the time with a lock held while there is an observer")
-    func now() async throws {
+    @Test
+    func `is not asked for the time with a lock held while there is an observer`() async throws {
         let clock = CallingClock()
         let it = KeyedDebouncer(for: .milliseconds(2), clock: clock) { (key: Int, _: Int) in key }
         let events = it.events()
@@ -78,8 +78,8 @@ struct ClockCallTests {
         withExtendedLifetime(events) {}
     }
 
-    @Test("may submit while it is asked for a call, or for the time, and nothing is forgotten")
-    func tracking() async {
+    @Test
+    func `may submit while it is asked for a call, or for the time, and nothing is forgotten`() async {
         let clock = Steps()
         let seen = Record<Int>()
         let it = KeyedDebouncer(for: .seconds(10), clock: clock) { (key: Int, _: Int) in seen.add(key) }
@@ -99,8 +99,8 @@ struct ClockCallTests {
         clock.onCall.set(nil)
     }
 
-    @Test("may replace a value when it learns that an execution waits for its outcome")
-    func slept() async {
+    @Test
+    func `may replace a value when it learns that an execution waits for its outcome`() async {
         let clock = Steps()
         let inner = Debouncer(for: .seconds(10), clock: clock) { (value: Int) in value }
         let ends = Record<Ended<Int>>()

@@ -13,8 +13,8 @@ import Testing
 
 @Suite("On a real clock a debouncer")
 struct ClockTests {
-    @Test("executes after the wait and never before it")
-    func neverEarly() async throws {
+    @Test
+    func `executes after the wait and never before it`() async throws {
         let clock = ContinuousClock()
         for wait in [0, 1, 7, 30] {
             let start = clock.now
@@ -24,8 +24,8 @@ struct ClockTests {
         }
     }
 
-    @Test("goes by any clock of the user's")
-    func anyClock() async throws {
+    @Test
+    func `goes by any clock of the user's`() async throws {
         /// Runs at ten times the speed of the suspending clock, and counts the sleeps on it.
         struct FastClock: Clock {
             struct Instant: InstantProtocol {
@@ -53,8 +53,8 @@ struct ClockTests {
         #expect(try await Ended(suspending.outcome(of: 3)) == .executed(3))
     }
 
-    @Test("moves its wake-up when something earlier comes")
-    func earlier() async throws {
+    @Test
+    func `moves its wake-up when something earlier comes`() async throws {
         let it = KeyedDebouncer(for: .seconds(3600)) { (_: String, value: Int) in value }
         it.submit(1, for: "later")
         it.submit(1, for: "much later", after: .seconds(Int64.max))
@@ -67,8 +67,8 @@ struct ClockTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("does not need the cooperative pool for a synchronous handler on a queue")
-        func starvedPool() async {
+        @Test
+        func `does not need the cooperative pool for a synchronous handler on a queue`() async {
             await #expect(processExitsWith: .success) {
                 let hasRun = DispatchSemaphore(value: 0)
                 let blocked = DispatchSemaphore(value: 0)
@@ -95,8 +95,8 @@ struct ClockTests {
             }
         }
 
-        @Test("runs what fell due while the process was stopped, once per key, when it goes on")
-        func stoppedProcess() async {
+        @Test
+        func `runs what fell due while the process was stopped, once per key, when it goes on`() async {
             await #expect(processExitsWith: .success) {
                 let clock = ContinuousClock()
                 let seen = Record<Int>()

@@ -34,8 +34,8 @@ struct DebouncedValueObserverTests {
         "\(text.value), \(text.settled), \(text.isSettling)"
     }
 
-    @Test("settles at the last value if an observer of what has settled flushes it")
-    func flushWhenSettled() async {
+    @Test
+    func `settles at the last value if an observer of what has settled flushes it`() async {
         let text = make([.leading, .trailing])
         text.value = "a"
         text.value = "b"
@@ -46,8 +46,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "b, b, false")
     }
 
-    @Test("settles at what an observer of what has settled sets and flushes")
-    func setAndFlushWhenSettled() async {
+    @Test
+    func `settles at what an observer of what has settled sets and flushes`() async {
         let text = make()
         text.value = "a"
         atNextChange(of: \.settled, in: text) {
@@ -60,8 +60,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "b, b, false")
     }
 
-    @Test("goes on settling if an observer of what has settled sets it")
-    func setWhenSettled() async {
+    @Test
+    func `goes on settling if an observer of what has settled sets it`() async {
         let text = make()
         text.value = "a"
         atNextChange(of: \.settled, in: text) { text.value = "b" }
@@ -71,8 +71,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "b, b, false")
     }
 
-    @Test("settles at the last value if it is flushed within a flush, and its streams end there, too")
-    func flushWithinFlush() async {
+    @Test
+    func `settles at the last value if it is flushed within a flush, and its streams end there, too`() async {
         let text = make()
         var values = text.settledValues().makeAsyncIterator()
         text.value = "a"
@@ -87,8 +87,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "b, b, false")
     }
 
-    @Test("settles at once if an observer of any property flushes it", arguments: [true, false])
-    func flushWhenSet(observesValue: Bool) async {
+    @Test(arguments: [true, false])
+    func `settles at once if an observer of any property flushes it`(observesValue: Bool) async {
         let text = make()
         if observesValue {
             atNextChange(of: \.value, in: text) { text.flush() }
@@ -99,8 +99,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "a, a, false")
     }
 
-    @Test("takes what an observer of the value sets for the last value")
-    func setWhenSet() async {
+    @Test
+    func `takes what an observer of the value sets for the last value`() async {
         let text = make()
         atNextChange(of: \.value, in: text) { text.value = "b" }
         text.value = "a"
@@ -109,8 +109,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "b, b, false")
     }
 
-    @Test("shows its observers the change, in all its properties")
-    func whatObserversSee() async {
+    @Test
+    func `shows its observers the change, in all its properties`() async {
         let text = make()
         let properties: [(String, (@escaping @MainActor () -> Void) -> Void)] = [
             ("value", { atNextChange(of: \.value, in: text, $0) }),
@@ -125,8 +125,8 @@ struct DebouncedValueObserverTests {
         #expect(seen.all.dropFirst(2) == ["settled: a, a, false", "isSettling: a, a, false"])
     }
 
-    @Test("settles at the last value if the comparison with the settled one flushes it")
-    func flushWhenCompared() async {
+    @Test
+    func `settles at the last value if the comparison with the settled one flushes it`() async {
         var flush: (() -> Void)?
         let text = make(removingDuplicates: { settled, value in
             flush.take()?()
@@ -141,8 +141,8 @@ struct DebouncedValueObserverTests {
         #expect(state(of: text) == "b, b, false")
     }
 
-    @Test("may be read and flushed when one of its values is released")
-    func calledByItsValues() async {
+    @Test
+    func `may be read and flushed when one of its values is released`() async {
         // What is released later, with an execution, is not released on the main actor.
         let (holder, isWatching) = (Holder(), Guarded(true))
         func note(_ number: Int) -> CallingNote {

@@ -9,8 +9,8 @@ import Testing
 struct DebouncedValueTests {
     let clock = ManualClock()
 
-    @Test("is at once what was set, and settles when it has not been set for a while")
-    func settles() async {
+    @Test
+    func `is at once what was set, and settles when it has not been set for a while`() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
         text.value = "l"
         text.value = "lu"
@@ -22,8 +22,8 @@ struct DebouncedValueTests {
         #expect(!text.isSettling)
     }
 
-    @Test("settles at once when it is flushed, and not a second time")
-    func flush() async {
+    @Test
+    func `settles at once when it is flushed, and not a second time`() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
         var values = text.settledValues().makeAsyncIterator()
         text.value = "a"
@@ -36,8 +36,8 @@ struct DebouncedValueTests {
         #expect(await values.next() == "b")
     }
 
-    @Test("settles at most as often as its spacing allows, flushes included")
-    func spacing() async {
+    @Test
+    func `settles at most as often as its spacing allows, flushes included`() async {
         let text = DebouncedValue("", for: .milliseconds(300), spacing: .seconds(2), clock: clock)
         text.value = "a"
         text.flush()
@@ -49,8 +49,8 @@ struct DebouncedValueTests {
         #expect(text.settled == "b" && !text.isSettling)
     }
 
-    @Test("does not settle where it settled last, when asked to remove duplicates")
-    func duplicates() async {
+    @Test
+    func `does not settle where it settled last, when asked to remove duplicates`() async {
         let text = DebouncedValue("a", for: .milliseconds(300), removingDuplicates: ==, clock: clock)
         var values = text.settledValues().makeAsyncIterator()
         let changes = Record<String>()
@@ -74,8 +74,8 @@ struct DebouncedValueTests {
         #expect(await values.next() == "b")
     }
 
-    @Test("tells observers of both properties")
-    func observation() async {
+    @Test
+    func `tells observers of both properties`() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
         let changes = Record<String>()
         withObservationTracking {
@@ -94,8 +94,8 @@ struct DebouncedValueTests {
         #expect(changes.all == ["value", "settled"])
     }
 
-    @Test("tells observers that it settles, also when it comes to rest where it was")
-    func settlingIsObserved() async {
+    @Test
+    func `tells observers that it settles, also when it comes to rest where it was`() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
         let changes = Record<Bool>()
         func watch() {
@@ -115,8 +115,8 @@ struct DebouncedValueTests {
         #expect(!text.isSettling)
     }
 
-    @Test("goes on settling while a newer value is pending")
-    func settlingWithLeadingEdge() async {
+    @Test
+    func `goes on settling while a newer value is pending`() async {
         let text = DebouncedValue("", for: .milliseconds(300), edges: [.leading, .trailing], clock: clock)
         text.value = "a"
         text.value = "ab"
@@ -129,8 +129,8 @@ struct DebouncedValueTests {
         #expect(!text.isSettling)
     }
 
-    @Test("gives streams of its settled values, which end with it")
-    func streams() async {
+    @Test
+    func `gives streams of its settled values, which end with it`() async {
         var text: DebouncedValue<Int>? = DebouncedValue(0, for: .milliseconds(300), clock: clock)
         var values = text?.settledValues().makeAsyncIterator()
         text?.value = 1
@@ -142,8 +142,8 @@ struct DebouncedValueTests {
         #expect(await values?.next() == nil)
     }
 
-    @Test("throttles what it shows with maxWait")
-    func maxWait() async {
+    @Test
+    func `throttles what it shows with maxWait`() async {
         let text = DebouncedValue(0, for: .seconds(1), maxWait: .seconds(2), clock: clock)
         for value in 1...5 {
             text.value = value

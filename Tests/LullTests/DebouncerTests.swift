@@ -8,8 +8,8 @@ struct DebouncerTests {
     let clock = ManualClock()
     let seen = Record<String>()
 
-    @Test("executes the newest value once, when the wait has passed since the last submit")
-    func newestOnce() async {
+    @Test
+    func `executes the newest value once, when the wait has passed since the last submit`() async {
         let save = Debouncer(for: .seconds(2), clock: clock) { [seen] (draft: String) in seen.add(draft) }
         save("a")
         await clock.advance(by: .seconds(1))
@@ -22,8 +22,8 @@ struct DebouncerTests {
         #expect(seen.all == ["ab"])
     }
 
-    @Test("needs no value under a key either")
-    func keysWithoutValues() async throws {
+    @Test
+    func `needs no value under a key either`() async throws {
         let rebuild = KeyedDebouncer(for: .seconds(2), clock: clock) { [seen] (page: String, _: Void) in seen.add(page)
         }
         rebuild.submit(for: "home")
@@ -37,8 +37,8 @@ struct DebouncerTests {
         #expect(seen.all.count == 4)
     }
 
-    @Test("takes a policy that was checked")
-    func policies() async throws {
+    @Test
+    func `takes a policy that was checked`() async throws {
         let wait = Duration.seconds(2)
         let save = Debouncer(policy: try .debounce(for: wait, maxCount: 2), options: .init(atEnd: .drop), clock: clock)
         {
@@ -60,8 +60,8 @@ struct DebouncerTests {
         #expect(seen.all == ["b", "c", "d"])
     }
 
-    @Test("executes at the latest when maxWait has passed")
-    func maxWait() async {
+    @Test
+    func `executes at the latest when maxWait has passed`() async {
         let save = Debouncer(for: .seconds(2), maxWait: .seconds(3), clock: clock) { [seen] (draft: String) in
             seen.add(draft)
         }
@@ -72,8 +72,8 @@ struct DebouncerTests {
         #expect(seen.all == ["c"])
     }
 
-    @Test("executes the first value at once with the leading edge")
-    func leading() async {
+    @Test
+    func `executes the first value at once with the leading edge`() async {
         let save = Debouncer(for: .seconds(2), edges: .leading, clock: clock) { [seen] (draft: String) in
             seen.add(draft)
         }
@@ -88,8 +88,8 @@ struct DebouncerTests {
         #expect(seen.all == ["a", "c"])
     }
 
-    @Test("takes a delay of its own for a single call")
-    func ownDelay() async {
+    @Test
+    func `takes a delay of its own for a single call`() async {
         let save = Debouncer(for: .seconds(2), clock: clock) { [seen] (draft: String) in seen.add(draft) }
         save.submit("a", after: .seconds(5))
         await clock.advance(by: .seconds(4))
@@ -100,8 +100,8 @@ struct DebouncerTests {
         #expect(seen.all == ["b"])
     }
 
-    @Test("lets the longest delay rule under extend")
-    func extend() async {
+    @Test
+    func `lets the longest delay rule under extend`() async {
         let save = Debouncer(
             for: .seconds(2), options: .init(delayRule: .extend), clock: clock
         ) { [seen] (draft: String) in
@@ -115,8 +115,8 @@ struct DebouncerTests {
         #expect(seen.all == ["b"])
     }
 
-    @Test("treats a negative delay as zero and an endless one as the far future", arguments: [true, false])
-    func extremeDelays(negative: Bool) async {
+    @Test(arguments: [true, false])
+    func `treats a negative delay as zero and an endless one as the far future`(negative: Bool) async {
         let save = Debouncer(for: .seconds(2), clock: clock) { [seen] (draft: String) in seen.add(draft) }
         save.submit("a", after: negative ? .seconds(-5) : .seconds(Int64.max))
         await clock.advance(by: .seconds(1_000_000_000))
@@ -127,8 +127,8 @@ struct DebouncerTests {
         #expect(seen.all == ["a"])
     }
 
-    @Test("executes at once what reaches maxCount")
-    func maxCount() async {
+    @Test
+    func `executes at once what reaches maxCount`() async {
         let save = Debouncer(
             collectingFor: .seconds(2), maxCount: 3, clock: clock
         ) { [seen] (drafts: [String]) in
@@ -141,8 +141,8 @@ struct DebouncerTests {
         #expect(seen.all == ["a+b+c", "d"])
     }
 
-    @Test("needs no value")
-    func withoutValue() async {
+    @Test
+    func `needs no value`() async {
         let save = Debouncer(for: .seconds(2), clock: clock) { [seen] in seen.add("saved") }
         save()
         save.submit()
@@ -151,8 +151,8 @@ struct DebouncerTests {
         #expect(save.counters.submitted == 2)
     }
 
-    @Test("keeps keys apart")
-    func keys() async {
+    @Test
+    func `keeps keys apart`() async {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { [seen] (device: String, level: Int) in
             seen.add("\(device)=\(level)")
         }
@@ -172,8 +172,8 @@ struct DebouncerTests {
         #expect(levels.openKeyCount == 0)
     }
 
-    @Test("answers what is pending as if everything due by now had been done")
-    func questions() async {
+    @Test
+    func `answers what is pending as if everything due by now had been done`() async {
         let save = Debouncer(for: .zero, clock: clock) { [seen] (draft: String) in seen.add(draft) }
         save("a")
         #expect(!save.isPending)
@@ -186,8 +186,8 @@ struct ThrottlerTests {
     let clock = ManualClock()
     let seen = Record<Int>()
 
-    @Test("executes at once, then the newest value at most once an interval")
-    func bothEdges() async {
+    @Test
+    func `executes at once, then the newest value at most once an interval`() async {
         let report = Throttler(every: .seconds(1), clock: clock) { [seen] (value: Int) in seen.add(value) }
         for value in 0..<10 {
             report(value)
@@ -197,8 +197,8 @@ struct ThrottlerTests {
         #expect(seen.all == [0, 3, 6, 9])
     }
 
-    @Test("ignores what comes inside a window with the leading edge alone")
-    func leading() async {
+    @Test
+    func `ignores what comes inside a window with the leading edge alone`() async {
         let report = Throttler(every: .seconds(1), edges: .leading, clock: clock) { [seen] (value: Int) in
             seen.add(value)
         }
@@ -211,8 +211,8 @@ struct ThrottlerTests {
         #expect(report.counters.absorbed == 1)
     }
 
-    @Test("keeps keys apart")
-    func keys() async {
+    @Test
+    func `keeps keys apart`() async {
         let record = Record<String>()
         let sync = KeyedThrottler(every: .seconds(1), clock: clock) { (category: String, value: Int) in
             record.add("\(category)\(value)")

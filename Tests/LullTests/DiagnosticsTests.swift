@@ -6,34 +6,32 @@
     /// The compiler's message about a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
     @Suite("A typo in an initialiser", .ownThreads)
     struct DiagnosticsTests {
-        @Test(
-            "is named by the compiler, with what was meant",
-            arguments: [
-                (
-                    "Debouncer(for: .seconds(1), edgs: .leading) { (_: Int) in }",
-                    "have 'for:edgs:_:', expected 'for:edges:_:'"
-                ),
-                (
-                    "Debouncer(for: .seconds(1), combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
-                    "cannot find 'nw' in scope"
-                ),
-                (
-                    "Debouncer(policy: policy, combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
-                    "cannot find 'nw' in scope"
-                ),
-                (
-                    "KeyedThrottler(every: .seconds(1), options: .init(maxBach: 3)) { (_: Int, _: Int) in }",
-                    "have 'maxBach:', expected 'maxBatch:'"
-                ),
-            ])
-        func typo(code: String, message: String) throws {
+        @Test(arguments: [
+            (
+                "Debouncer(for: .seconds(1), edgs: .leading) { (_: Int) in }",
+                "have 'for:edgs:_:', expected 'for:edges:_:'"
+            ),
+            (
+                "Debouncer(for: .seconds(1), combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
+                "cannot find 'nw' in scope"
+            ),
+            (
+                "Debouncer(policy: policy, combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
+                "cannot find 'nw' in scope"
+            ),
+            (
+                "KeyedThrottler(every: .seconds(1), options: .init(maxBach: 3)) { (_: Int, _: Int) in }",
+                "have 'maxBach:', expected 'maxBatch:'"
+            ),
+        ])
+        func `is named by the compiler, with what was meant`(code: String, message: String) throws {
             let output = try compile("import Lull\nfunc make(_ policy: Policy) { _ = \(code) }\n")
             #expect(output.contains("error: ") && output.contains(message), "\(output)")
             #expect(!output.contains("Stack dump"), "\(output)")
         }
 
-        @Test("is all that is wrong with it: the engine is not in scope, the options are")
-        func scope() throws {
+        @Test
+        func `is all that is wrong with it: the engine is not in scope, the options are`() throws {
             let options =
                 "Edges.leading, DelayRule.extend, WhileRunning.skip, DebounceOptions(), AtEnd.drop, Counters.self"
             #expect(try compile("import Lull\nfunc name() { _ = (\(options)) }\n") == "")
@@ -45,13 +43,13 @@
             }
         }
 
-        @Test(
-            "does not have to be feared of a new case: a switch has a default for those that come later",
-            arguments: [
-                ("Outcome<Int>", ".executed, .failed, .superseded, .absorbed, .cancelled, .rejected"),
-                ("Rejection", ".shutDown, .overCapacity"),
-            ])
-        func newCases(type: String, cases: String) throws {
+        @Test(arguments: [
+            ("Outcome<Int>", ".executed, .failed, .superseded, .absorbed, .cancelled, .rejected"),
+            ("Rejection", ".shutDown, .overCapacity"),
+        ])
+        func `does not have to be feared of a new case: a switch has a default for those that come later`(
+            type: String, cases: String
+        ) throws {
             func check(_ rest: String) throws -> String {
                 try compile("import Lull\nfunc name(_ it: \(type)) { switch it { case \(cases): break\n\(rest) } }\n")
             }

@@ -19,8 +19,8 @@ struct EventTests {
         return lines
     }
 
-    @Test("tell its story in order, with key, instant, count and edge")
-    func order() async {
+    @Test
+    func `tell its story in order, with key, instant, count and edge`() async {
         let it = KeyedDebouncer(for: .seconds(2), options: .init(capacity: 2), clock: clock, onFailure: { _, _ in }) {
             (_: String, value: Int) in
             if value < 0 { throw Refusal() }
@@ -43,8 +43,8 @@ struct EventTests {
             ])
     }
 
-    @Test("tell of what was due before a call ahead of the call, at its due instant")
-    func dueFirst() async {
+    @Test
+    func `tell of what was due before a call ahead of the call, at its due instant`() async {
         // With no wait, each submit finds the one before it due, and no timer has been there.
         let it = KeyedDebouncer(for: .zero, clock: clock) { (_: String, _: Int) in }
         let events = it.events()
@@ -54,8 +54,8 @@ struct EventTests {
         await clock.advance(by: .zero)
     }
 
-    @Test("are lost, the oldest first, if the observer is slow, and it learns how many")
-    func slow() async {
+    @Test
+    func `are lost, the oldest first, if the observer is slow, and it learns how many`() async {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let events = it.events(bufferingNewest: 3)
         for value in 0..<50 { it(value) }
@@ -64,8 +64,8 @@ struct EventTests {
         #expect(lines.dropFirst().allSatisfy { !$0.contains("lost") })
     }
 
-    @Test("come to several observers, each for itself, also to one that waits")
-    func several() async throws {
+    @Test
+    func `come to several observers, each for itself, also to one that waits`() async throws {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let first = it.events()
         let waiting = clock.task { await story(first, 2) }
@@ -77,8 +77,8 @@ struct EventTests {
         #expect(await story(second, 2).last == "2 finished NoKey() 1 trailing")
     }
 
-    @Test("end when the debouncer is released, and when the observing task is cancelled")
-    func end() async throws {
+    @Test
+    func `end when the debouncer is released, and when the observing task is cancelled`() async throws {
         var it: Debouncer<Int, Void>? = Debouncer(for: .seconds(2)) { (_: Int) in }
         let events = try #require(it).events()
         let cancelled = clock.task { await story(events, 100) }
@@ -93,9 +93,8 @@ struct EventTests {
         #expect(await story(others, 100) == [])
     }
 
-    @Test(
-        "end when the debouncer is released and its work is done, though a recording is held", .timeLimit(.minutes(1)))
-    func endBesideARecording() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `end when the debouncer is released and its work is done, though a recording is held`() async throws {
         var it: Debouncer<Int, Void>? = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let recording = try #require(it).startRecording()
         let events = try #require(it).events()
@@ -109,8 +108,8 @@ struct EventTests {
         #expect(recording.count == 1)
     }
 
-    @Test("come to each iteration for itself: to the first from the beginning, to others from theirs")
-    func iterations() async throws {
+    @Test
+    func `come to each iteration for itself: to the first from the beginning, to others from theirs`() async throws {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let events = it.events()
         it(1)
@@ -131,8 +130,8 @@ struct EventTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("stop the program with a message if two tasks wait at one iterator")
-        func sharedIterator() async {
+        @Test
+        func `stop the program with a message if two tasks wait at one iterator`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let it = Debouncer(for: .seconds(2)) { (_: Int) in }
                 // What the compiler keeps others from doing, too.
@@ -147,8 +146,8 @@ struct EventTests {
         }
     #endif
 
-    @Test("release a key without the lock: its deinit may call the debouncer")
-    func keysThatCall() async throws {
+    @Test
+    func `release a key without the lock: its deinit may call the debouncer`() async throws {
         let holder = Guarded<KeyedDebouncer<CallingKey, Int, Void>?>(nil)
         let it = KeyedDebouncer(for: .zero, clock: clock) { (_: CallingKey, _: Int) in }
         _ = holder.exchange(it)
@@ -162,8 +161,8 @@ struct EventTests {
         _ = holder.exchange(nil)
     }
 
-    @Test("a consumer that is cancelled ends, though events keep coming", .timeLimit(.minutes(1)))
-    func cancelledUnderLoad() async {
+    @Test(.timeLimit(.minutes(1)))
+    func `a consumer that is cancelled ends, though events keep coming`() async {
         let it = Debouncer(for: .seconds(1000)) { (_: Int) in }
         let events = it.events()
         let isOver = Guarded(false)

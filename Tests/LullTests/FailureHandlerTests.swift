@@ -29,8 +29,8 @@ struct FailureHandlerTests {
         }
     }
 
-    @Test("runs on the actor of its closure, wherever the handler runs")
-    func isolation() async {
+    @Test
+    func `runs on the actor of its closure, wherever the handler runs`() async {
         let clock = ManualClock()
         let screen = Screen()
         let save = screen.debouncer(on: clock)

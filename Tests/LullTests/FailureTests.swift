@@ -24,8 +24,8 @@ struct FailureTests {
     }
 
     #if os(macOS) || os(Linux)
-        @Test("leaves a line that says which key, and where the debouncer was made")
-        func line() async {
+        @Test
+        func `leaves a line that says which key, and where the debouncer was made`() async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let clock = ManualClock()
                 let (levels, save) = Self.two(on: clock)
@@ -47,8 +47,8 @@ struct FailureTests {
                     """)
         }
 
-        @Test("logs none that an awaiting caller or a completion receives")
-        func taken() async {
+        @Test
+        func `logs none that an awaiting caller or a completion receives`() async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let clock = ManualClock()
                 let save = Debouncer(collectingFor: .seconds(1), clock: clock) { (_: [Int]) in throw Refusal() }
@@ -70,8 +70,8 @@ struct FailureTests {
             #expect(lines(result) == [])
         }
 
-        @Test("logs one if the only awaiting task was cancelled, or if callers await other submits only")
-        func notTaken() async {
+        @Test
+        func `logs one if the only awaiting task was cancelled, or if callers await other submits only`() async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
                 let clock = ManualClock()
                 let save = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in throw Refusal() }
@@ -86,8 +86,8 @@ struct FailureTests {
         }
     #endif
 
-    @Test("is not lost on a task that is cancelled right when the outcome has come")
-    func deliveredAndCancelled() async throws {
+    @Test
+    func `is not lost on a task that is cancelled right when the outcome has come`() async throws {
         let gone = Debouncer(for: .seconds(1)) { (_: Int) in }
         gone.shutDown()
         // The outcome is there before a caller waits for it, so none is kept waiting, cancelled or not.

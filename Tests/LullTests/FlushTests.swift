@@ -21,8 +21,8 @@ struct FlushTests {
         }
     }
 
-    @Test("flush executes what is pending now, of one key or of all in the order of their bursts")
-    func flush() async {
+    @Test
+    func `flush executes what is pending now, of one key or of all in the order of their bursts`() async {
         let it = make()
         for (value, key) in [(2, "a"), (4, "b"), (6, "c")] { it.submit(value, for: key) }
         it.flush("b")
@@ -35,8 +35,8 @@ struct FlushTests {
         #expect(seen.all.count == 3)
     }
 
-    @Test("flushAndWait returns when the execution, and one that was running, have ended")
-    func flushAndWait() async throws {
+    @Test
+    func `flushAndWait returns when the execution, and one that was running, have ended`() async throws {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
@@ -54,24 +54,24 @@ struct FlushTests {
         #expect(seen.all == [1, 2])
     }
 
-    @Test("flushAndWait of all keys waits for all of them")
-    func flushAllAndWait() async {
+    @Test
+    func `flushAndWait of all keys waits for all of them`() async {
         let it = make()
         for key in 0..<20 { it.submit(key * 2, for: "\(key)") }
         await it.flushAndWait()
         #expect(seen.all.count == 20)
     }
 
-    @Test("flushAndWait with nothing to wait for returns at once")
-    func nothingToWaitFor() async {
+    @Test
+    func `flushAndWait with nothing to wait for returns at once`() async {
         let it = make()
         await it.flushAndWait()
         await it.flushAndWait("a")
         await it.shutDownAndWait()
     }
 
-    @Test("flushAndWait follows the value that took the place of its own")
-    func replaced() async throws {
+    @Test
+    func `flushAndWait follows the value that took the place of its own`() async throws {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
@@ -90,8 +90,8 @@ struct FlushTests {
         #expect(seen.all == [1, 4])
     }
 
-    @Test("cancelling a task that waits for a flush ends its wait; the work goes on")
-    func cancelledWait() async throws {
+    @Test
+    func `cancelling a task that waits for a flush ends its wait; the work goes on`() async throws {
         let it = make()
         it.submit(1, for: "a")
         let waiting = clock.task { await it.flushAndWait() }
@@ -103,8 +103,8 @@ struct FlushTests {
         #expect(seen.all == [1])
     }
 
-    @Test("a wait that was cancelled keeps nothing, however long the handler takes", arguments: [nil, "a"])
-    func cancelledWaitKeepsNothing(key: String?) async throws {
+    @Test(arguments: [nil, "a"])
+    func `a wait that was cancelled keeps nothing, however long the handler takes`(key: String?) async throws {
         let it = make()
         // One runs, and one waits behind it; other keys run, too.
         it.submit(1, for: "a")
@@ -129,8 +129,8 @@ struct FlushTests {
         #expect(it.counters.executed == 302)
     }
 
-    @Test("cancel drops what is pending and what waits, and leaves the running execution alone")
-    func cancel() async {
+    @Test
+    func `cancel drops what is pending and what waits, and leaves the running execution alone`() async {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
@@ -146,9 +146,9 @@ struct FlushTests {
         #expect(it.counters.addUp)
     }
 
-    @Test("a handler that was not entered before cancel(includingRunning: true) is not entered after it")
+    @Test
     @MainActor
-    func cancelBeforeEntered() async {
+    func `a handler that was not entered before cancel(includingRunning: true) is not entered after it`() async {
         let outcomes = Record<Ended<Int>>()
         var shown: [Int] = []
         let it = Debouncer(for: .seconds(1), edges: [.leading, .trailing], clock: clock) { (value: Int) in
@@ -167,8 +167,8 @@ struct FlushTests {
         #expect(shown == [2])
     }
 
-    @Test("a handler that waits for its queue is not entered after a cancel that the release of a value makes")
-    func cancelWhileReleasing() {
+    @Test
+    func `a handler that waits for its queue is not entered after a cancel that the release of a value makes`() {
         let queue = DispatchQueue(label: "handlers")
         let it = KeyedDebouncer(for: .seconds(1000), on: queue) { [seen] (key: Int, _: CallingKey) in seen.add(key) }
         queue.suspend()
@@ -181,8 +181,8 @@ struct FlushTests {
         #expect(it.counters.cancelled == 1)
     }
 
-    @Test("a flush makes the gate idle, so that the next submit leads again")
-    func leadsAgain() async {
+    @Test
+    func `a flush makes the gate idle, so that the next submit leads again`() async {
         let it = Debouncer(for: .seconds(1), edges: [.leading, .trailing], clock: clock) { [seen] (value: Int) in
             seen.add(value)
         }
@@ -194,8 +194,8 @@ struct FlushTests {
         #expect(seen.all == [1, 2])
     }
 
-    @Test("shut-down executes what is pending and rejects what comes after")
-    func shutDown() async {
+    @Test
+    func `shut-down executes what is pending and rejects what comes after`() async {
         let it = make()
         it.submit(1, for: "a")
         it.submit(2, for: "b")
@@ -208,8 +208,8 @@ struct FlushTests {
         #expect(it.counters.addUp)
     }
 
-    @Test("shut-down drops what is pending when asked to, and awaits what runs")
-    func shutDownDropping() async throws {
+    @Test
+    func `shut-down drops what is pending when asked to, and awaits what runs`() async throws {
         let it = make()
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1), until: .started)
@@ -244,8 +244,8 @@ struct AtEndTests {
         it.submit(7, into: outcomes)
     }
 
-    @Test("pending values are executed when due, by default")
-    func whenDue() async {
+    @Test
+    func `pending values are executed when due, by default`() async {
         let outcomes = Record<Ended<Int>>()
         submitAndForget(.executeWhenDue, outcomes)
         await clock.advance(by: .milliseconds(999))
@@ -255,8 +255,8 @@ struct AtEndTests {
         #expect(outcomes.all == [.executed(7)])
     }
 
-    @Test("pending values are executed at once, if so set up")
-    func flush() async {
+    @Test
+    func `pending values are executed at once, if so set up`() async {
         let outcomes = Record<Ended<Int>>()
         submitAndForget(.flush, outcomes)
         await clock.advance(by: .zero)
@@ -264,8 +264,8 @@ struct AtEndTests {
         #expect(outcomes.all == [.executed(7)])
     }
 
-    @Test("pending values are dropped, if so set up, and no caller waits for ever")
-    func drop() async {
+    @Test
+    func `pending values are dropped, if so set up, and no caller waits for ever`() async {
         let outcomes = Record<Ended<Int>>()
         submitAndForget(.drop, outcomes)
         await clock.advance(by: .seconds(5))
@@ -273,8 +273,8 @@ struct AtEndTests {
         #expect(outcomes.all == [.cancelled])
     }
 
-    @Test("nothing stays alive once nothing is pending", arguments: [AtEnd.executeWhenDue, .flush, .drop])
-    func nothingStays(atEnd: AtEnd) async {
+    @Test(arguments: [AtEnd.executeWhenDue, .flush, .drop])
+    func `nothing stays alive once nothing is pending`(atEnd: AtEnd) async {
         final class Token: Sendable {}
         weak var token: Token?
         weak var runtime: Runtime<NoKey, Int, Void>?

@@ -25,8 +25,8 @@ struct FollowedWorkTests {
     /// What happened, each with its second.
     private typealias Seen = Record<String>
 
-    @Test("includes child tasks: each sleeps as long as it asks for", arguments: Place.allCases)
-    func childTasks(place: Place) async {
+    @Test(arguments: Place.allCases)
+    func `includes child tasks: each sleeps as long as it asks for`(place: Place) async {
         for _ in 0..<10 {
             let (clock, seen) = (ManualClock(), Seen())
             let it = await debouncer(on: place.isolation, clock) {
@@ -47,8 +47,8 @@ struct FollowedWorkTests {
         }
     }
 
-    @Test("includes child tasks of which one sleeps again and another one ends", arguments: Place.allCases)
-    func asyncLet(place: Place) async {
+    @Test(arguments: Place.allCases)
+    func `includes child tasks of which one sleeps again and another one ends`(place: Place) async {
         for _ in 0..<20 {
             let (clock, seen) = (ManualClock(), Seen())
             let it = await debouncer(on: place.isolation, clock) {
@@ -69,8 +69,8 @@ struct FollowedWorkTests {
         }
     }
 
-    @Test("goes on where a handler does after it was suspended, also with `until: .started`", arguments: Place.allCases)
-    func suspensions(place: Place) async {
+    @Test(arguments: Place.allCases)
+    func `goes on where a handler does after it was suspended, also with until: .started`(place: Place) async {
         let (clock, service) = (ManualClock(), Service())
         for _ in 0..<20 {
             let (seen, door) = (Seen(), Door())
@@ -94,8 +94,9 @@ struct FollowedWorkTests {
         }
     }
 
-    @Test("includes what a job does on an actor after its execution has ended: it goes on with what waits there")
-    func jobOfAnEndedExecution() async {
+    @Test
+    func `includes what a job does on an actor after its execution has ended: it goes on with what waits there`() async
+    {
         let (clock, seen) = (ManualClock(), Seen())
         let (former, current) = (Work { "former" }, Work { "current" })
         clock.began(former)
@@ -117,8 +118,8 @@ struct FollowedWorkTests {
         clock.ended(current)
     }
 
-    @Test("includes tasks that let each other go on, without leaving the main actor")
-    func chain() async {
+    @Test
+    func `includes tasks that let each other go on, without leaving the main actor`() async {
         for _ in 0..<20 {
             let (clock, seen) = (ManualClock(), Seen())
             let it = Debouncer(for: .seconds(1), clock: clock) { @MainActor (_: Int) in
@@ -135,8 +136,8 @@ struct FollowedWorkTests {
         }
     }
 
-    @Test("includes a task of the test that calls methods of the main actor", arguments: [true, false])
-    func testTask(isOnMainActor: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `includes a task of the test that calls methods of the main actor`(isOnMainActor: Bool) async throws {
         for _ in 0..<20 {
             let (clock, model) = (ManualClock(), Model())
             let task =
@@ -150,9 +151,9 @@ struct FollowedWorkTests {
         }
     }
 
-    @Test("includes the handler of the first example and the consumer of a sequence, also on a busy machine")
+    @Test
     @MainActor
-    func busyMachine() async {
+    func `includes the handler of the first example and the consumer of a sequence, also on a busy machine`() async {
         let busy = (0..<4).map { _ in
             Task.detached { while !Task.isCancelled { await Task.yield() } }
         }
@@ -215,8 +216,8 @@ struct UnfollowedWorkTests {
     private let stalls = Record<Stall>()
     private let tests = Record<Test?>()
 
-    @Test("is named by an advance if it sleeps while another task of the handler sleeps")
-    func ownTasks() async {
+    @Test
+    func `is named by an advance if it sleeps while another task of the handler sleeps`() async {
         await expectStall { [stalls] clock in
             while stalls.all.isEmpty, !Task.isCancelled {
                 let sleeping = Task { try await clock.sleep(for: .seconds(1)) }
@@ -226,8 +227,10 @@ struct UnfollowedWorkTests {
         }
     }
 
-    @Test("is named by an advance if it comes from an actor with an executor of its own while another task sleeps")
-    func otherExecutor() async {
+    @Test
+    func `is named by an advance if it comes from an actor with an executor of its own while another task sleeps`()
+        async
+    {
         await expectStall { [stalls] _ in
             let other = QueueActor()
             while stalls.all.isEmpty, !Task.isCancelled { await other.work() }
@@ -251,8 +254,8 @@ struct UnfollowedWorkTests {
         #expect(tests.all.first == Test.current)
     }
 
-    @Test("is left alone where the test waits for its sleeps")
-    func waited() async {
+    @Test
+    func `is left alone where the test waits for its sleeps`() async {
         let clock = recordingClock()
         let seen = Record<Int>()
         let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in
@@ -280,8 +283,9 @@ struct UnfollowedWorkTests {
         await clock.advance(by: .seconds(9))
     }
 
-    @Test("may be a task that the handler starts and waits for, if nothing else of the handler sleeps meanwhile")
-    func oneTask() async {
+    @Test
+    func `may be a task that the handler starts and waits for, if nothing else of the handler sleeps meanwhile`() async
+    {
         for _ in 0..<20 {
             let (clock, seen) = (ManualClock(), Record<Int>())
             let it = Debouncer(for: .seconds(1), clock: clock) { @MainActor (_: Int) in

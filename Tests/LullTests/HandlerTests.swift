@@ -8,9 +8,9 @@ import Testing
 struct HandlerTests {
     let clock = ManualClock()
 
-    @Test("runs on the main actor when it was written there")
+    @Test
     @MainActor
-    func mainActor() async {
+    func `runs on the main actor when it was written there`() async {
         var status = 0
         let show = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
             MainActor.assertIsolated()
@@ -37,8 +37,8 @@ struct HandlerTests {
         }
     }
 
-    @Test("runs on the actor instance that it was written in")
-    func actorInstance() async {
+    @Test
+    func `runs on the actor instance that it was written in`() async {
         let counter = Counter()
         await counter.start(clock)
         await counter.submit(2)
@@ -46,8 +46,8 @@ struct HandlerTests {
         #expect(await counter.total == 2)
     }
 
-    @Test("runs on the queue that it was given")
-    func queue() async {
+    @Test
+    func `runs on the queue that it was given`() async {
         let queue = DispatchQueue(label: "handlers")
         let seen = Record<Int>()
         let show = Debouncer(for: .seconds(1), on: queue, clock: clock) { (value: Int) in
@@ -65,8 +65,8 @@ struct HandlerTests {
         #expect(seen.all == [11, 7])
     }
 
-    @Test("gets all values in order with collecting, also on a queue")
-    func collecting() async {
+    @Test
+    func `gets all values in order with collecting, also on a queue`() async {
         let seen = Record<[Int]>()
         let task = KeyedDebouncer(collectingFor: .seconds(1), clock: clock) { (_: String, values: [Int]) in
             seen.add(values)
@@ -81,8 +81,8 @@ struct HandlerTests {
         #expect(seen.all == [[1, 2, 3], [4, 5, 6]])
     }
 
-    @Test("gets the first value, or the values merged, as it was set up")
-    func combining() async {
+    @Test
+    func `gets the first value, or the values merged, as it was set up`() async {
         let seen = Record<Set<Int>>()
         let first = Debouncer(for: .seconds(1), combining: .first, clock: clock) { (value: Set<Int>) in seen.add(value)
         }
@@ -96,8 +96,8 @@ struct HandlerTests {
         #expect(seen.all == [[1], [1, 2, 3]])
     }
 
-    @Test("merges in the order of the submits")
-    func mergeOrder() async {
+    @Test
+    func `merges in the order of the submits`() async {
         let seen = Record<String>()
         let text = Debouncer(for: .seconds(1), combining: .merge { $0 += $1 }, clock: clock) { (text: String) in
             seen.add(text)
@@ -107,8 +107,8 @@ struct HandlerTests {
         #expect(seen.all == ["abcd"])
     }
 
-    @Test("that throws is reported to the failure handler, once an execution, with the key")
-    func failureHandler() async {
+    @Test
+    func `that throws is reported to the failure handler, once an execution, with the key`() async {
         let failures = Record<String>()
         let levels = KeyedDebouncer(
             for: .seconds(1), clock: clock,
@@ -125,8 +125,8 @@ struct HandlerTests {
         #expect(levels.counters.executed == 1)
     }
 
-    @Test("that throws on a queue is reported as well")
-    func failureOnQueue() async {
+    @Test
+    func `that throws on a queue is reported as well`() async {
         let failures = Record<String>()
         let save = Debouncer(
             for: .seconds(1), on: DispatchQueue(label: "q"), clock: clock, onFailure: { failures.add("\($0)") }
@@ -136,8 +136,8 @@ struct HandlerTests {
         #expect(failures.all.count == 1)
     }
 
-    @Test("never runs on the caller's stack")
-    func notOnStack() async {
+    @Test
+    func `never runs on the caller's stack`() async {
         // With the main actor held by the test, a handler that ran inside `submit` would be seen.
         await MainActor.run {
             let seen = Record<Int>()

@@ -38,8 +38,8 @@ struct InsideTests {
         seen.add("waited")
     }
 
-    @Test("waits in a task that has outlived the handler which made it")
-    func outliving() async throws {
+    @Test
+    func `waits in a task that has outlived the handler which made it`() async throws {
         let (end, tasks) = (Door(), Record<Task<Void, Never>>())
         let it = make { [holder, seen] _ in
             tasks.add(
@@ -59,8 +59,8 @@ struct InsideTests {
         _ = holder.exchange(nil)
     }
 
-    @Test("waits in the completion of a submit that no handler gets")
-    func superseded() async {
+    @Test
+    func `waits in the completion of a submit that no handler gets`() async {
         let it = make { _ in }
         it.submit(1, for: "quick") { [holder, seen] _ in await Self.waitForSlow(holder, seen) }
         it.cancel("quick")
@@ -71,8 +71,8 @@ struct InsideTests {
         _ = holder.exchange(nil)
     }
 
-    @Test("takes no time in the completion of an execution, which holds up its key")
-    func completion() async {
+    @Test
+    func `takes no time in the completion of an execution, which holds up its key`() async {
         let it = make { _ in }
         it.submit(1, for: "quick") { [holder, seen] _ in await Self.waitForSlow(holder, seen) }
         await clock.advance(by: .seconds(1))
@@ -82,8 +82,8 @@ struct InsideTests {
         _ = holder.exchange(nil)
     }
 
-    @Test("takes no time in the failure handler, which holds up its key")
-    func failureHandler() async {
+    @Test
+    func `takes no time in the failure handler, which holds up its key`() async {
         let it = make(onFailure: { [holder, seen] _, _ in await Self.waitForSlow(holder, seen) }) { _ in
             throw Refusal()
         }
@@ -95,8 +95,8 @@ struct InsideTests {
         _ = holder.exchange(nil)
     }
 
-    @Test("waits for a debouncer at the address of the one whose handler made the task")
-    func sameAddress() async throws {
+    @Test
+    func `waits for a debouncer at the address of the one whose handler made the task`() async throws {
         for _ in 0..<200 {
             let (isGone, tasks) = (Door(), Record<Task<Int, Never>>())
             var first: Debouncer<Void, Void>? = Debouncer(for: .zero) {
@@ -120,8 +120,8 @@ struct InsideTests {
         }
     }
 
-    @Test("takes no time from the tasks of a handler that is running")
-    func inside() async {
+    @Test
+    func `takes no time from the tasks of a handler that is running`() async {
         let it = make { [holder, seen] _ in
             await withTaskGroup { group in
                 group.addTask { await holder.value?.flushAndWait() }

@@ -10,8 +10,8 @@ struct KnownFaultTests {
     private let seen = Record<String>()
 
     /// lodash#3051: a throttle ran at its trailing edge, and again at the next call a moment later.
-    @Test("a throttle never runs twice within its interval, also after a trailing run")
-    func throttleAfterItsTrailingEdge() async {
+    @Test
+    func `a throttle never runs twice within its interval, also after a trailing run`() async {
         let start = clock.now
         let throttle = Throttler(every: .seconds(1), clock: clock) { [seen, clock] (value: String) in
             seen.add("\(value) at \(start.duration(to: clock.now))")
@@ -26,9 +26,11 @@ struct KnownFaultTests {
     }
 
     /// swift-async-algorithms#299: an element that came right at the deadline of another let older ones through, as late as the end.
-    @Test(
-        "a debounced sequence delivers the newest element of each burst, also if one comes at the deadline of another")
-    func elementsAtTheDeadline() async {
+    @Test
+    func
+        `a debounced sequence delivers the newest element of each burst, also if one comes at the deadline of another`()
+        async
+    {
         let (letters, input) = AsyncStream.makeStream(of: String.self)
         let start = clock.now
         let consumer = clock.task { [seen, clock] in
@@ -49,8 +51,8 @@ struct KnownFaultTests {
     }
 
     /// swift-clocks#27: the clock was advanced before the code under test slept on it.
-    @Test("an advance returns when the handlers that it started have ended, also on a busy machine")
-    func busyMachine() async {
+    @Test
+    func `an advance returns when the handlers that it started have ended, also on a busy machine`() async {
         let busy = (0..<8).map { _ in
             Task(priority: .high) { while !Task.isCancelled { await Task.yield() } }
         }

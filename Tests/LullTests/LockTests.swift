@@ -38,8 +38,8 @@ struct LockTests {
         group.wait()
     }
 
-    @Test("one thread at a time holds it, however many want it", arguments: [2, 3, 16])
-    func exclusion(threads: Int) {
+    @Test(arguments: [2, 3, 16])
+    func `one thread at a time holds it, however many want it`(threads: Int) {
         let shared = Shared()
         let turns = 200_000 / threads
         Self.together(threads) { _ in for _ in 0..<turns { shared.turn() } }
@@ -47,8 +47,8 @@ struct LockTests {
         #expect(shared.worst == 1)
     }
 
-    @Test("wakes a sleeping thread when it is free, also after a long hold")
-    func sleepers() {
+    @Test
+    func `wakes a sleeping thread when it is free, also after a long hold`() {
         let shared = Shared()
         Self.together(8) { number in
             for turn in 0..<25 { shared.turn { if (turn + number) % 5 == 0 { usleep(1000) } } }
@@ -57,8 +57,8 @@ struct LockTests {
         #expect(shared.worst == 1)
     }
 
-    @Test("to wait for it for long takes hardly any processor time")
-    func sleeping() {
+    @Test
+    func `to wait for it for long takes hardly any processor time`() {
         let shared = Shared()
         let waiting = Guarded(0.0)
         Self.together(2) { number in

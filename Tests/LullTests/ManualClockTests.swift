@@ -8,8 +8,8 @@ import Testing
 struct ManualClockTests {
     let clock = ManualClock()
 
-    @Test("stands still until it is advanced")
-    func standsStill() async {
+    @Test
+    func `stands still until it is advanced`() async {
         #expect(clock.now == .zero)
         await clock.advance(by: .seconds(3))
         #expect(clock.now.sinceStart == .seconds(3))
@@ -17,8 +17,8 @@ struct ManualClockTests {
         #expect(clock.now.sinceStart == .seconds(3))
     }
 
-    @Test("goes from due instant to due instant, and a handler sees its own")
-    func dueInstants() async {
+    @Test
+    func `goes from due instant to due instant, and a handler sees its own`() async {
         let seen = Record<String>()
         let it = KeyedDebouncer(for: .seconds(1), clock: clock) { [clock] (key: String, value: Int) in
             seen.add("\(key) at \(clock.now.sinceStart.components.seconds)")
@@ -30,8 +30,8 @@ struct ManualClockTests {
         #expect(seen.all == ["b at 1", "c at 2", "a at 3"])
     }
 
-    @Test("follows what a handler submits, within one advance")
-    func chains() async {
+    @Test
+    func `follows what a handler submits, within one advance`() async {
         let seen = Record<Int>()
         let second = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in seen.add(value) }
         let first = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in second(value + 1) }
@@ -40,8 +40,8 @@ struct ManualClockTests {
         #expect(seen.all == [2])
     }
 
-    @Test("lets handlers sleep on it, and wakes them in order")
-    func sleepers() async {
+    @Test
+    func `lets handlers sleep on it, and wakes them in order`() async {
         let seen = Record<String>()
         let it = KeyedDebouncer(for: .seconds(1), clock: clock) { [clock] (key: String, delay: Int) in
             seen.add("\(key) sleeps")
@@ -57,8 +57,8 @@ struct ManualClockTests {
         #expect(seen.all == ["a sleeps", "b sleeps", "a wakes", "b wakes"])
     }
 
-    @Test("counts the tasks that a handler starts and awaits as the handler")
-    func children() async {
+    @Test
+    func `counts the tasks that a handler starts and awaits as the handler`() async {
         let seen = Record<String>()
         let it = Debouncer(for: .seconds(1), clock: clock) { [clock] (_: Int) in
             async let one: Void = clock.sleep(for: .seconds(1))
@@ -73,24 +73,25 @@ struct ManualClockTests {
         #expect(seen.all == ["both"])
     }
 
-    @Test("ends a sleep whose task is cancelled")
-    func cancelledSleep() async {
+    @Test
+    func `ends a sleep whose task is cancelled`() async {
         let task = clock.task { [clock] in try await clock.sleep(for: .seconds(1)) }
         await clock.advance(by: .zero)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("returns from a sleep that is over at once")
-    func pastSleep() async throws {
+    @Test
+    func `returns from a sleep that is over at once`() async throws {
         try await clock.sleep(until: .zero)
         try await clock.sleep(for: .seconds(-1))
     }
 
-    @Test(
-        "has entered handlers without isolation, of actors and of the main actor, when an advance until started returns"
-    )
-    func started() async {
+    @Test
+    func
+        `has entered handlers without isolation, of actors and of the main actor, when an advance until started returns`()
+        async
+    {
         actor Place {
             let seen: Record<String>
             init(_ seen: Record<String>) { self.seen = seen }
@@ -126,8 +127,8 @@ struct ManualClockTests {
         }
     }
 
-    @Test("gives up with the key and the remedy when nothing moves")
-    func stall() async {
+    @Test
+    func `gives up with the key and the remedy when nothing moves`() async {
         let stalls = Record<Stall>()
         let clock = ManualClock(patience: .milliseconds(50), onStall: { stalls.add($0) })
         let door = Door()
@@ -141,8 +142,8 @@ struct ManualClockTests {
         await it.flushAndWait()
     }
 
-    @Test("gives up although the description of a key asks the debouncer and the clock")
-    func stallWithDescription() async {
+    @Test
+    func `gives up although the description of a key asks the debouncer and the clock`() async {
         struct Key: Hashable, CustomStringConvertible {
             let describe: @Sendable () -> String
             var description: String { describe() }
@@ -160,8 +161,8 @@ struct ManualClockTests {
         await it.flushAndWait()
     }
 
-    @Test("gives up with the actor when the main actor is blocked")
-    func blockedActor() async {
+    @Test
+    func `gives up with the actor when the main actor is blocked`() async {
         let stalls = Record<Stall>()
         let isToldOfActor: @Sendable () -> Bool = {
             stalls.all.contains { "\($0)".contains("The main actor, or the actor of a handler, is blocked") }
@@ -181,8 +182,8 @@ struct ManualClockTests {
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
         // The messages are also those of an optimised build, which a precondition has not: hence the word before them.
-        @Test("stops the program when nothing moves, by default")
-        func stallStops() async {
+        @Test
+        func `stops the program when nothing moves, by default`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let clock = ManualClock(patience: .milliseconds(20))
                 let door = Door()
@@ -195,8 +196,8 @@ struct ManualClockTests {
             #expect(text.contains("key lamp"))
         }
 
-        @Test("stops with a message when two tasks advance it")
-        func twoAdvance() async {
+        @Test
+        func `stops with a message when two tasks advance it`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 let clock = ManualClock()
                 let it = Debouncer(for: .seconds(1), clock: clock) { (_: Int) in await clock.advance(by: .seconds(1)) }

@@ -12,8 +12,8 @@ struct MaxBatchTests {
         runtime.engine.setup.maxBatch
     }
 
-    @Test("reaches the engine from every initialiser that collects or merges")
-    func bounds() {
+    @Test
+    func `reaches the engine from every initialiser that collects or merges`() {
         let (wait, queue) = (Duration.seconds(1), DispatchQueue(label: "q"))
         let merge = Combining<Int>.merge(+=)
         let all = [
@@ -72,8 +72,8 @@ struct MaxBatchTests {
         #expect(bound(Debouncer(collectingFor: wait) { (_: [Int]) in }.runtime) == .max)
     }
 
-    @Test("holds while a slow handler keeps its key busy")
-    func slowHandler() async {
+    @Test
+    func `holds while a slow handler keeps its key busy`() async {
         let clock = ManualClock()
         let sizes = Record<Int>()
         let it = Debouncer(

@@ -9,8 +9,10 @@ struct OutcomeTests {
     let clock = ManualClock()
     let outcomes = Record<Ended<Int>>()
 
-    @Test("is executed, with the handler's result, for the value that was handled, and superseded for those before")
-    func executedAndSuperseded() async {
+    @Test
+    func `is executed, with the handler's result, for the value that was handled, and superseded for those before`()
+        async
+    {
         let double = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in value * 2 }
         for value in 1...3 { double.submit(value, into: outcomes) }
         await clock.advance(by: .zero)
@@ -20,16 +22,16 @@ struct OutcomeTests {
         #expect(double.counters.addUp)
     }
 
-    @Test("is failed, with the handler's error")
-    func failed() async {
+    @Test
+    func `is failed, with the handler's error`() async {
         let fail = Debouncer(for: .seconds(1), clock: clock, onFailure: { _ in }) { (_: Int) -> Int in throw Refusal() }
         fail.submit(1, into: outcomes)
         await clock.advance(by: .seconds(1))
         #expect(outcomes.all == [.failed(Refusal())])
     }
 
-    @Test("is the same for all values of a batch")
-    func batch() async {
+    @Test
+    func `is the same for all values of a batch`() async {
         let sum = Debouncer(collectingFor: .seconds(1), clock: clock) { (values: [Int]) in values.reduce(0, +) }
         for value in 1...3 { sum.submit(value, into: outcomes) }
         await clock.advance(by: .seconds(1))
@@ -37,16 +39,16 @@ struct OutcomeTests {
         #expect(sum.counters.executed == 3)
     }
 
-    @Test("is the same for all values that were merged")
-    func merged() async {
+    @Test
+    func `is the same for all values that were merged`() async {
         let sum = Debouncer(for: .seconds(1), combining: .merge(+=), clock: clock) { (value: Int) in value }
         for value in 1...3 { sum.submit(value, into: outcomes) }
         await clock.advance(by: .seconds(1))
         #expect(outcomes.all == [.executed(6), .executed(6), .executed(6)])
     }
 
-    @Test("is absorbed for what comes into a leading-only window, or later under first")
-    func absorbed() async {
+    @Test
+    func `is absorbed for what comes into a leading-only window, or later under first`() async {
         let leading = Debouncer(for: .seconds(1), edges: .leading, clock: clock) { (value: Int) in value }
         leading.submit(1, into: outcomes)
         await clock.advance(by: .zero)
@@ -60,8 +62,8 @@ struct OutcomeTests {
         #expect(outcomes.all == [.executed(1), .absorbed, .absorbed, .executed(3)])
     }
 
-    @Test("is cancelled when it is cancelled")
-    func cancelled() async {
+    @Test
+    func `is cancelled when it is cancelled`() async {
         let wait = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: String, value: Int) in value }
         wait.submit(1, for: "a", into: outcomes)
         wait.submit(2, for: "b", into: outcomes)
@@ -70,8 +72,8 @@ struct OutcomeTests {
         #expect(outcomes.all == [.cancelled, .executed(2)])
     }
 
-    @Test("is rejected after shut-down, and over capacity")
-    func rejected() async {
+    @Test
+    func `is rejected after shut-down, and over capacity`() async {
         let wait = KeyedDebouncer(
             for: .seconds(1), options: .init(capacity: 1), clock: clock
         ) { (_: String, value: Int) in value }
@@ -90,8 +92,10 @@ struct OutcomeTests {
         #expect(wait.counters.addUp)
     }
 
-    @Test("is told when a value is not kept with others, since it comes too late or the debouncer is full or shut down")
-    func refusedWhereAllAreKept() async {
+    @Test
+    func `is told when a value is not kept with others, since it comes too late or the debouncer is full or shut down`()
+        async
+    {
         let sum = KeyedThrottler(
             collectingEvery: .seconds(1), edges: .leading, options: .init(capacity: 1), clock: clock
         ) { (_: String, values: [Int]) in values.reduce(0, +) }
@@ -108,9 +112,9 @@ struct OutcomeTests {
         #expect(sum.counters.addUp)
     }
 
-    @Test("can be awaited, and the value is submitted before the call suspends")
+    @Test
     @MainActor
-    func awaited() async throws {
+    func `can be awaited, and the value is submitted before the call suspends`() async throws {
         let double = Debouncer(for: .milliseconds(20)) { (value: Int) in value * 2 }
         async let first = Ended(double.outcome(of: 1))
         async let second = Ended(double.outcome(of: 2, after: .milliseconds(1)))
@@ -119,9 +123,9 @@ struct OutcomeTests {
         #expect(all.contains(.executed(2)) || all.contains(.executed(4)))
     }
 
-    @Test("keeps the order of the submits of one actor, awaited or not")
+    @Test
     @MainActor
-    func order() async throws {
+    func `keeps the order of the submits of one actor, awaited or not`() async throws {
         for _ in 0..<100 {
             let echo = Debouncer(for: .seconds(100), options: .init(atEnd: .drop)) { (value: Int) in value }
             let awaited = Task { try await echo.outcome(of: 1) }
@@ -131,8 +135,8 @@ struct OutcomeTests {
         }
     }
 
-    @Test("is awaited no longer when the awaiting task is cancelled; the submit keeps its course")
-    func cancelledWait() async {
+    @Test
+    func `is awaited no longer when the awaiting task is cancelled; the submit keeps its course`() async {
         let seen = Record<Int>()
         let keep = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in seen.add(value) }
         let task = clock.task { try await keep.outcome(of: 1) }
@@ -144,8 +148,8 @@ struct OutcomeTests {
         #expect(seen.all == [1])
     }
 
-    @Test("comes for each of a million submits before the first await", .ownThreads)
-    func million() async {
+    @Test(.ownThreads)
+    func `comes for each of a million submits before the first await`() async {
         let echo = KeyedDebouncer(collectingFor: .seconds(1), clock: clock) { (_: Int, values: [Int]) in values.count }
         let count = 1_000_000
         for value in 0..<count { echo.submit(value, for: value % 7) }

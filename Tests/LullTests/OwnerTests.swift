@@ -8,10 +8,8 @@ import Testing
 struct OwnerTests {
     private let clock = ManualClock()
 
-    @Test(
-        "a value that is due in the far future is cancelled then: nothing would ever execute it",
-        .timeLimit(.minutes(1)))
-    func farFuture() async {
+    @Test(.timeLimit(.minutes(1)))
+    func `a value that is due in the far future is cancelled then: nothing would ever execute it`() async {
         let ended = Record<String>()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let it = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in value }
@@ -23,8 +21,8 @@ struct OwnerTests {
         #expect(ended.all == ["cancelled"])
     }
 
-    @Test("so is one that was put off until then, and one among many that are not", .timeLimit(.minutes(1)))
-    func putOff() async {
+    @Test(.timeLimit(.minutes(1)))
+    func `so is one that was put off until then, and one among many that are not`() async {
         let ended = Record<String>()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: Int, value: Int) in value }
@@ -37,8 +35,8 @@ struct OwnerTests {
         #expect(ended.all == ["cancelled"])
     }
 
-    @Test("what is due some day is executed then")
-    func someDay() async {
+    @Test
+    func `what is due some day is executed then`() async {
         let seen = Record<Int>()
         do {
             let it = Debouncer(for: .seconds(86_400), clock: clock) { (value: Int) in seen.add(value) }

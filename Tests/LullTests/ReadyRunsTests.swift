@@ -7,8 +7,8 @@ import Testing
 @Suite("The blocks of a synchronous handler")
 struct ReadyRunsTests {
 
-    @Test("are sent, begin and end one by one")
-    func blocks() {
+    @Test
+    func `are sent, begin and end one by one`() {
         var runs = ReadyRuns()
         runs.sendBlock()
         runs.sendBlock()
@@ -23,8 +23,8 @@ struct ReadyRunsTests {
         #expect(left == 0)
     }
 
-    @Test("are not sent while nothing is ready")
-    func nothingReady() {
+    @Test
+    func `are not sent while nothing is ready`() {
         var runs = ReadyRuns()
         let count = runs.sendBlocks()
         let sendsAnother = runs.sendAnotherBlock()
@@ -40,8 +40,8 @@ struct ReadyRunsTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("trap when one begins that was not sent, or ends that has not begun")
-        func impossible() async {
+        @Test
+        func `trap when one begins that was not sent, or ends that has not begun`() async {
             await #expect(processExitsWith: .failure) {
                 var runs = ReadyRuns()
                 runs.beginBlock()

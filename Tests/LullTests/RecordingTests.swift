@@ -6,7 +6,7 @@ import Testing
 struct RecordingTests {
     private let clock = ManualClock()
 
-    @Test func everySubmitIsALineWithItsInstantAndKey() async {
+    @Test func `every submit is a line with its instant and key`() async {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: String, _: Int) in }
         levels.submit(1, for: "before")
         let recording = levels.startRecording()
@@ -21,14 +21,14 @@ struct RecordingTests {
                 """)
     }
 
-    @Test func withoutKeysThereAreOnlyInstants() {
+    @Test func `without keys there are only instants`() {
         let save = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let recording = save.startRecording()
         save(1)
         #expect(recording.trace() == "{\"at\":0.000000000}\n")
     }
 
-    @Test func hashedKeysTellApartAndNothingElse() {
+    @Test func `hashed keys tell apart and nothing else`() {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: String, _: Int) in }
         let recording = levels.startRecording()
         for key in ["secret", "other", "secret"] { levels.submit(1, for: key) }
@@ -39,7 +39,7 @@ struct RecordingTests {
         #expect(!lines.contains { $0.contains("secret") || $0.contains("other") })
     }
 
-    @Test func theNewestSubmitsAreKept() async {
+    @Test func `the newest submits are kept`() async {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: Int, _: Int) in }
         let recording = levels.startRecording(limit: 3)
         for key in 0..<5 { levels.submit(0, for: key) }
@@ -48,7 +48,7 @@ struct RecordingTests {
         #expect(recording.trace().split(separator: "\n").map { $0.suffix(4) } == [#""2"}"#, #""3"}"#, #""4"}"#])
     }
 
-    @Test func manySubmitsAreKeptInOrderWhateverIsReadMeanwhile() {
+    @Test func `many submits are kept in order whatever is read meanwhile`() {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: Int, _: Int) in }
         let recording = levels.startRecording(limit: 3000)
         for key in 0..<10_000 {
@@ -63,7 +63,7 @@ struct RecordingTests {
         #expect(recording.lost == 7000)
     }
 
-    @Test func keysAreReleasedWithoutTheLock() async throws {
+    @Test func `keys are released without the lock`() async throws {
         let holder = Guarded<KeyedDebouncer<CallingKey, Int, Void>?>(nil)
         let levels = KeyedDebouncer(for: .zero, clock: clock) { (_: CallingKey, _: Int) in }
         _ = holder.exchange(levels)
@@ -76,7 +76,7 @@ struct RecordingTests {
         _ = holder.exchange(nil)
     }
 
-    @Test func whatIsSubmittedAfterItsEndIsNotRecorded() {
+    @Test func `what is submitted after its end is not recorded`() {
         let save = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         var recording: Recording<NoKey>? = save.startRecording()
         save(1)
@@ -88,7 +88,7 @@ struct RecordingTests {
         #expect(save.counters.submitted == 2)
     }
 
-    @Test(.timeLimit(.minutes(1))) func itCanBeReadWhenItsDebouncerIsGone() async throws {
+    @Test(.timeLimit(.minutes(1))) func `it can be read when its debouncer is gone`() async throws {
         var it: KeyedDebouncer<String, Int, Void>? = KeyedDebouncer(for: .seconds(2), clock: clock) { _, _ in }
         let recording = try #require(it).startRecording(limit: 2)
         await clock.advance(by: .seconds(1))
@@ -107,9 +107,11 @@ struct RecordingTests {
                 """)
     }
 
-    @Test(
-        "submits of several threads are recorded in order of time: an instant is that at which the submit was handled")
-    func order() async {
+    @Test
+    func
+        `submits of several threads are recorded in order of time: an instant is that at which the submit was handled`()
+        async
+    {
         let it = KeyedDebouncer(for: .seconds(1000), options: .init(atEnd: .drop)) { (_: Int, _: Int) in }
         let recording = it.startRecording()
         await withTaskGroup(of: Void.self) { group in

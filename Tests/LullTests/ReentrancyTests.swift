@@ -18,8 +18,8 @@ struct ReentrancyTests {
         }
     }
 
-    @Test("takes a submit under the same key, which opens a new burst")
-    func submit() async {
+    @Test
+    func `takes a submit under the same key, which opens a new burst`() async {
         let seen = Record<Int>()
         let owner = Owner<Debouncer<Int, Void>>()
         let count = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
@@ -35,8 +35,8 @@ struct ReentrancyTests {
         owner.it = nil
     }
 
-    @Test("is flushed and cancelled without running the handler recursively")
-    func flushAndCancel() async {
+    @Test
+    func `is flushed and cancelled without running the handler recursively`() async {
         let seen = Record<String>()
         let owner = Owner<KeyedDebouncer<String, Int, Void>>()
         let count = KeyedDebouncer(for: .seconds(1), clock: clock) { (key: String, value: Int) in
@@ -57,8 +57,8 @@ struct ReentrancyTests {
         owner.it = nil
     }
 
-    @Test("does not wait for itself in flushAndWait and shutDownAndWait")
-    func waitingForms() async {
+    @Test
+    func `does not wait for itself in flushAndWait and shutDownAndWait`() async {
         let seen = Record<Int>()
         let owner = Owner<Debouncer<Int, Void>>()
         let count = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
@@ -77,8 +77,8 @@ struct ReentrancyTests {
         owner.it = nil
     }
 
-    @Test("may lose its last handle")
-    func lastHandle() async {
+    @Test
+    func `may lose its last handle`() async {
         let owner = Owner<Debouncer<Int, Void>>()
         let seen = Record<Int>()
         owner.it = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
@@ -91,8 +91,8 @@ struct ReentrancyTests {
         #expect(seen.all == [1, 2])
     }
 
-    @Test("waits for another debouncer's executions")
-    func other() async {
+    @Test
+    func `waits for another debouncer's executions`() async {
         let seen = Record<String>()
         let inner = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in
             try await clock.sleep(for: .seconds(1))

@@ -38,8 +38,8 @@ struct ReleasedValueTests {
         .queue, .cancelRunning, .restart, .restart(interrupting: .whenSubmitted), .concurrent, .skip,
     ]
 
-    @Test("are released without the lock, by every rule and every call", arguments: rules)
-    func released(_ rule: WhileRunning) async throws {
+    @Test(arguments: rules)
+    func `are released without the lock, by every rule and every call`(_ rule: WhileRunning) async throws {
         for way in 0..<4 {
             let (log, clock) = (Log(), ManualClock())
             var it: Keyed? = try make(way, rule, clock)

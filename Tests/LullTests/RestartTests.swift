@@ -24,8 +24,8 @@ struct RestartTests {
         }
     }
 
-    @Test("a message that falls due during the answer begins it again with all of them, and nothing is lost")
-    func restart() async {
+    @Test
+    func `a message that falls due during the answer begins it again with all of them, and nothing is lost`() async {
         let bot = bot()
         bot.submit(1, for: "a", into: outcomes)
         bot.submit(2, for: "a", into: outcomes)
@@ -44,8 +44,8 @@ struct RestartTests {
         #expect(bot.isIdle)
     }
 
-    @Test("interrupting at the submit, the answer stops at once, and the values are held until the pause")
-    func whenSubmitted() async {
+    @Test
+    func `interrupting at the submit, the answer stops at once, and the values are held until the pause`() async {
         let bot = bot(.restart(interrupting: .whenSubmitted))
         bot.submit(1, for: "a")
         await clock.advance(by: .seconds(3))
@@ -61,8 +61,8 @@ struct RestartTests {
         #expect(bot.counters.executed == 2)
     }
 
-    @Test("with maxWait a writer who never pauses for long is answered")
-    func notForEver() async {
+    @Test
+    func `with maxWait a writer who never pauses for long is answered`() async {
         let bot = bot(maxWait: .seconds(15))
         for message in 1...20 {
             bot.submit(message, for: "a")
@@ -74,8 +74,8 @@ struct RestartTests {
         #expect(bot.counters.restarted > 0)
     }
 
-    @Test("a handler that returns although it was interrupted is executed, and the newer value starts alone")
-    func uncooperative() async {
+    @Test
+    func `a handler that returns although it was interrupted is executed, and the newer value starts alone`() async {
         let door = Door()
         let it = Debouncer(collectingFor: .seconds(1), whileRunning: .restart, clock: clock) {
             [seen] (values: [Int]) in
@@ -92,8 +92,8 @@ struct RestartTests {
         #expect(it.counters.restarted == 0)
     }
 
-    @Test("merged values are folded anew, with all of them")
-    func merging() async {
+    @Test
+    func `merged values are folded anew, with all of them`() async {
         let it = Debouncer(for: .seconds(1), combining: .merge { $0 += $1 }, whileRunning: .restart, clock: clock) {
             [clock, seen] (sum: Int) in
             seen.add("\(sum)")
@@ -108,8 +108,8 @@ struct RestartTests {
         #expect(it.counters.executed == 3)
     }
 
-    @Test("the interrupted execution is an event, with the number of submits that go back, and is no failure")
-    func events() async {
+    @Test
+    func `the interrupted execution is an event, with the number of submits that go back, and is no failure`() async {
         let failures = Record<String>()
         let it = Debouncer(
             collectingFor: .seconds(1), whileRunning: .restart, clock: clock, onFailure: { failures.add("\($0)") }
@@ -134,8 +134,8 @@ struct RestartTests {
         #expect(failures.all == [])
     }
 
-    @Test("a flush that waits includes the execution that takes the interrupted one's place")
-    func flushAndWait() async {
+    @Test
+    func `a flush that waits includes the execution that takes the interrupted one's place`() async {
         let bot = bot()
         bot.submit(1, for: "a")
         await clock.advance(by: .seconds(3))
@@ -162,8 +162,8 @@ struct RestartTests {
         }
     }
 
-    @Test("cancelling what runs ends its submits as cancelled, also after an interruption")
-    func cancel() async {
+    @Test
+    func `cancelling what runs ends its submits as cancelled, also after an interruption`() async {
         let door = Door()
         let it = behindDoor(door)
         it(1)
@@ -177,10 +177,8 @@ struct RestartTests {
         #expect(it.isIdle)
     }
 
-    @Test(
-        "what an interrupted execution gives back after the owner's end follows its rule",
-        arguments: [AtEnd.executeWhenDue, .flush, .drop])
-    func ownerEnds(rule: AtEnd) async {
+    @Test(arguments: [AtEnd.executeWhenDue, .flush, .drop])
+    func `what an interrupted execution gives back after the owner's end follows its rule`(rule: AtEnd) async {
         let door = Door()
         var it: Debouncer<Int, Void>? = behindDoor(door, atEnd: rule)
         it?.submit(1)
@@ -193,8 +191,8 @@ struct RestartTests {
         #expect(seen.all == (rule == .drop ? ["begins [1]"] : ["begins [1]", "begins [1]", "ends [1]"]))
     }
 
-    @Test("on a queue, an execution that has not begun is interrupted, and nothing is lost")
-    func queue() async {
+    @Test
+    func `on a queue, an execution that has not begun is interrupted, and nothing is lost`() async {
         let queue = DispatchQueue(label: "restart")
         let it = Debouncer(collectingFor: .seconds(100), on: queue, whileRunning: .restart) {
             [seen] (values: [Int]) in seen.add("\(values)")
@@ -210,8 +208,8 @@ struct RestartTests {
         #expect(it.counters.executed == 2)
     }
 
-    @Test("under load from many tasks every submit is executed, however often it was interrupted")
-    func load() async {
+    @Test
+    func `under load from many tasks every submit is executed, however often it was interrupted`() async {
         let sum = Record<Int>()
         let it = KeyedDebouncer(
             collectingFor: .microseconds(50), whileRunning: .restart(interrupting: .whenSubmitted)
@@ -240,8 +238,8 @@ struct RestartTests {
 
     // MARK: - Touch
 
-    @Test("a touch postpones the answer while somebody types, and is bounded by maxWait")
-    func touch() async {
+    @Test
+    func `a touch postpones the answer while somebody types, and is bounded by maxWait`() async {
         let bot = bot(maxWait: .seconds(5))
         bot.submit(1, for: "a")
         for _ in 0..<3 {
@@ -255,8 +253,8 @@ struct RestartTests {
         #expect(bot.counters.submitted == 1)
     }
 
-    @Test("a recording has touches, too")
-    func recording() async {
+    @Test
+    func `a recording has touches, too`() async {
         let it = Debouncer(for: .seconds(2), clock: clock) { (_: Int) in }
         let recording = it.startRecording()
         it(1)
@@ -267,8 +265,8 @@ struct RestartTests {
 
     // MARK: - Answers
 
-    @Test("the output of an outcome is returned, and everything else is thrown")
-    func output() throws {
+    @Test
+    func `the output of an outcome is returned, and everything else is thrown`() throws {
         struct Refusal: Error {}
         #expect(try Outcome.executed(7).get() == 7)
         #expect(throws: Refusal.self) { try Outcome<Int>.failed(Refusal()).get() }

@@ -20,8 +20,8 @@ struct ScenarioTests {
         let edge: String
     }
 
-    @Test("every scenario's values are executed at their instants, for its counts and edges")
-    func all() async throws {
+    @Test
+    func `every scenario's values are executed at their instants, for its counts and edges`() async throws {
         let scenarios = try Scenario.all()
         for scenario in scenarios {
             let (found, starts) = try await run(scenario)

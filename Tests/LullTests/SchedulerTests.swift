@@ -36,8 +36,8 @@ struct SchedulerTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("serves thousands that are due at about one instant, with a few threads", arguments: [true, false])
-        func crowd(onQueue: Bool) async {
+        @Test(arguments: [true, false])
+        func `serves thousands that are due at about one instant, with a few threads`(onQueue: Bool) async {
             #if os(Linux)
                 if onQueue {
                     await #expect(processExitsWith: .success) { await SchedulerTests.serveCrowd(onQueue: true) }
@@ -85,8 +85,8 @@ struct SchedulerTests {
 
     // The scheduler holds a client that has a deadline. A client that has been released has none.
 
-    @Test("retains no debouncer that is dropped with a day to wait", arguments: [true, false])
-    func dropped(onQueue: Bool) {
+    @Test(arguments: [true, false])
+    func `retains no debouncer that is dropped with a day to wait`(onQueue: Bool) {
         final class Value: Sendable {
             let released: Record<Int>
             init(_ released: Record<Int>) { self.released = released }
@@ -113,8 +113,8 @@ struct SchedulerTests {
         #expect(released.all.count == 100)
     }
 
-    @Test("retains no debouncer whose values were cancelled or flushed before it is dropped")
-    func emptied() async {
+    @Test
+    func `retains no debouncer whose values were cancelled or flushed before it is dropped`() async {
         let queue = DispatchQueue(label: "handler")
         for round in 0..<100 {
             weak var client: SchedulerClient?
@@ -129,8 +129,8 @@ struct SchedulerTests {
         }
     }
 
-    @Test("retains a released debouncer until its values have been executed, and no longer")
-    func released() async {
+    @Test
+    func `retains a released debouncer until its values have been executed, and no longer`() async {
         let seen = Record<Int>()
         weak var runtime: Runtime<NoKey, Int, Void>?
         weak var client: SchedulerClient?
@@ -145,8 +145,10 @@ struct SchedulerTests {
         #expect(seen.all == [1])
     }
 
-    @Test("does what needs no handler while the queue of many handlers is blocked, and sends them one block each")
-    func blocked() async throws {
+    @Test
+    func `does what needs no handler while the queue of many handlers is blocked, and sends them one block each`()
+        async throws
+    {
         let scheduler = Scheduler()
         let queue = DispatchQueue(label: "suspended")
         queue.suspend()
@@ -162,8 +164,8 @@ struct SchedulerTests {
         #expect(Set(seen.all) == Set(0..<all.count))
     }
 
-    @Test("wakes those together that tolerate it, and none of them early", arguments: [true, false])
-    func tolerance(onQueue: Bool) async throws {
+    @Test(arguments: [true, false])
+    func `wakes those together that tolerate it, and none of them early`(onQueue: Bool) async throws {
         let scheduler = Scheduler()
         let queue = onQueue ? DispatchQueue(label: "handler") : nil
         let ends = Record<(late: Duration, at: ContinuousClock.Instant)>()
@@ -186,8 +188,8 @@ struct SchedulerTests {
         #expect(ends.all.count { $0.at < lastDue } <= 20)
     }
 
-    @Test("wakes once for what falls due shortly one after the other", arguments: [false, true])
-    func shortlyAfter(onQueue: Bool) async {
+    @Test(arguments: [false, true])
+    func `wakes once for what falls due shortly one after the other`(onQueue: Bool) async {
         let clock = SchedulerClient(Scheduler(), onQueue ? DispatchQueue(label: "handler") : nil, .zero)
         let wakings = 20
         let left = Guarded(wakings)
@@ -210,8 +212,8 @@ struct SchedulerTests {
         #expect(first.duration(to: clock.now()) >= CoreDuration(nanoseconds: Int64(wakings - 1) * 100_000))
     }
 
-    @Test("sets no timer and no back-up when nothing is pending")
-    func idle() async throws {
+    @Test
+    func `sets no timer and no back-up when nothing is pending`() async throws {
         let scheduler = Scheduler()
         let seen = Record<Int>()
         let all = try (0..<20).map { _ in try Self.runtime(.milliseconds(400), scheduler) { seen.add($0) } }
@@ -222,8 +224,8 @@ struct SchedulerTests {
         withExtendedLifetime(all) {}
     }
 
-    @Test("runs nothing of the user's on its queue", arguments: [true, false])
-    func foreignCode(onQueue: Bool) async {
+    @Test(arguments: [true, false])
+    func `runs nothing of the user's on its queue`(onQueue: Bool) async {
         let mark = DispatchSpecificKey<Bool>()
         Scheduler.shared.queue.setSpecific(key: mark, value: true)
         defer { Scheduler.shared.queue.setSpecific(key: mark, value: nil) }
@@ -276,10 +278,10 @@ struct SchedulerTests {
         #expect(!looks.all.contains(true))
     }
 
-    @Test(
-        "a tolerance without end is one of a year: with it, and nothing else to wake for, nothing would ever be executed"
-    )
-    func endless() {
+    @Test
+    func
+        `a tolerance without end is one of a year: with it, and nothing else to wake for, nothing would ever be executed`()
+    {
         let it = Debouncer(for: .seconds(1), options: .init(tolerance: .seconds(Int64.max))) { (_: Int) in }
         #expect((it.runtime.clock as? SchedulerClient)?.tolerance == .seconds(365 * 24 * 3600))
     }

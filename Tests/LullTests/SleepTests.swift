@@ -6,8 +6,8 @@ import Testing
 struct SleepTests {
     let clock = ManualClock()
 
-    @Test("are waited for, however late a task comes to them", .timeLimit(.minutes(1)))
-    func waiting() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `are waited for, however late a task comes to them`() async throws {
         let task = Task { [clock] in
             for _ in 0..<100 { await Task.yield() }
             try await clock.sleep(for: .seconds(1))
@@ -19,8 +19,8 @@ struct SleepTests {
         #expect(try await task.value == .seconds(1))
     }
 
-    @Test("are waited for until there are enough of them", .timeLimit(.minutes(1)))
-    func several() async throws {
+    @Test(.timeLimit(.minutes(1)))
+    func `are waited for until there are enough of them`() async throws {
         let tasks = (1...20).map { number in Task { [clock] in try await clock.sleep(for: .seconds(number)) } }
         await clock.waitForSleeps(atLeast: 20)
         #expect(clock.sleepCount == 20)
@@ -30,8 +30,8 @@ struct SleepTests {
         for task in tasks { try await task.value }
     }
 
-    @Test("are waited for by several tests at once", .timeLimit(.minutes(1)))
-    func severalWaiters() async {
+    @Test(.timeLimit(.minutes(1)))
+    func `are waited for by several tests at once`() async {
         let waiting = [3, 1, 2].map { count in Task { [clock] in await clock.waitForSleeps(atLeast: count) } }
         let sleeping = (1...3).map { _ in Task { [clock] in try await clock.sleep(for: .seconds(1)) } }
         for task in waiting { await task.value }
@@ -40,8 +40,8 @@ struct SleepTests {
         #expect(clock.sleepCount == 0)
     }
 
-    @Test("end with the task that is cancelled, before the call that cancels it returns", .timeLimit(.minutes(1)))
-    func cancelled() async {
+    @Test(.timeLimit(.minutes(1)))
+    func `end with the task that is cancelled, before the call that cancels it returns`() async {
         let task = Task { [clock] in try await clock.sleep(for: .seconds(1)) }
         await clock.waitForSleeps()
         task.cancel()
@@ -49,14 +49,14 @@ struct SleepTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test("are not waited for if the caller waits for none")
-    func none() async {
+    @Test
+    func `are not waited for if the caller waits for none`() async {
         await clock.waitForSleeps(atLeast: 0)
         #expect(clock.sleepCount == 0)
     }
 
-    @Test("that do not come are given up, with their number")
-    func stall() async {
+    @Test
+    func `that do not come are given up, with their number`() async {
         let stalls = Record<Stall>()
         let clock = ManualClock(patience: .milliseconds(50), onStall: { stalls.add($0) })
         let task = Task { try await clock.sleep(for: .seconds(1)) }

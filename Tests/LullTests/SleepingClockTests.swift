@@ -29,8 +29,8 @@ struct SleepingClockTests {
         }
     }
 
-    @Test("sleeps once under a long wait, however often it is flushed, cancelled and given values")
-    func flushes() async {
+    @Test
+    func `sleeps once under a long wait, however often it is flushed, cancelled and given values`() async {
         let clock = CountingClock()
         let it = Debouncer(for: .seconds(3600), clock: clock) { (_: Int) in }
         for value in 0..<100 {
@@ -41,8 +41,8 @@ struct SleepingClockTests {
         #expect(clock.sleeps.all.count == 1)
     }
 
-    @Test("goes on with a long sleep while shorter ones come and go")
-    func longBesideShort() async throws {
+    @Test
+    func `goes on with a long sleep while shorter ones come and go`() async throws {
         let clock = CountingClock()
         let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (_: Int, value: Int) in value }
         it.submit(0, for: 0)
@@ -54,8 +54,8 @@ struct SleepingClockTests {
         it.cancel()
     }
 
-    @Test("is not woken too early by a sleep for an instant that is no longer wanted")
-    func putOff() async throws {
+    @Test
+    func `is not woken too early by a sleep for an instant that is no longer wanted`() async throws {
         let clock = CountingClock()
         let it = Debouncer(for: .milliseconds(40), clock: clock) { (_: Int) in clock.now }
         it.submit(1, after: .milliseconds(20))
@@ -69,8 +69,8 @@ struct SleepingClockTests {
         #expect(start.duration(to: end) >= .milliseconds(40))
     }
 
-    @Test("ends its sleeps when it is released")
-    func released() async {
+    @Test
+    func `ends its sleeps when it is released`() async {
         let clock = CountingClock()
         do {
             let it = KeyedDebouncer(for: .seconds(3600), options: .init(atEnd: .drop), clock: clock) {
@@ -106,8 +106,10 @@ struct SleepingClockTests {
         }
     }
 
-    @Test("executes what is due, and not before, though sleeping throws; it asks again, less and less often")
-    func sleepless() async throws {
+    @Test
+    func `executes what is due, and not before, though sleeping throws; it asks again, less and less often`()
+        async throws
+    {
         let clock = SleeplessClock()
         let start = ContinuousClock.now
         let seen = Record<Int>()
@@ -123,8 +125,8 @@ struct SleepingClockTests {
         #expect(seen.all == [1])
     }
 
-    @Test("does not ask a clock again that threw, once it has been released")
-    func releasedSleepless() async {
+    @Test
+    func `does not ask a clock again that threw, once it has been released`() async {
         let clock = SleeplessClock()
         do {
             let it = Debouncer(for: .seconds(10), options: .init(atEnd: .drop), clock: clock) { (_: Int) in }

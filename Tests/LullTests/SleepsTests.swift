@@ -28,8 +28,8 @@ struct SleepsTests {
         }
     }
 
-    @Test("a long one goes on beside short ones, and is not started again when they end")
-    func longBesideShort() {
+    @Test
+    func `a long one goes on beside short ones, and is not started again when they end`() {
         var sleeper = Sleeper()
         let day = sleeper.now.advanced(by: .seconds(86_400))
         let short = CoreDuration.milliseconds(100)
@@ -43,8 +43,8 @@ struct SleepsTests {
         #expect(sleeper.sleeps.all.map(\.end) == [day])
     }
 
-    @Test("one that ends too early serves what comes after it")
-    func putOff() {
+    @Test
+    func `one that ends too early serves what comes after it`() {
         var sleeper = Sleeper()
         for _ in 0..<1000 {
             sleeper.sleep(for: .seconds(3600))
@@ -57,13 +57,13 @@ struct SleepsTests {
         #expect(sleeper.started == [.seconds(3600), .seconds(10), .seconds(5)])
     }
 
-    @Test("none is needed for what never falls due")
-    func farFuture() {
+    @Test
+    func `none is needed for what never falls due`() {
         #expect(!Sleeps<Void>().needsAnother(until: .farFuture))
     }
 
-    @Test("one always ends in time, with the slack that is allowed; deadlines that come nearer start few back-ups")
-    func nearer() {
+    @Test
+    func `one always ends in time, with the slack that is allowed; deadlines that come nearer start few back-ups`() {
         var sleeper = Sleeper()
         let year = CoreDuration.seconds(365 * 24 * 3600)
         var wait = year

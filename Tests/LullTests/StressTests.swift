@@ -29,10 +29,10 @@ struct StressTests {
         var all: [String: Int] { counts.value }
     }
 
-    @Test(
-        "every submit has exactly one outcome and the counts add up, whatever is called from wherever",
-        arguments: [WhileRunning.queue, .cancelRunning, .concurrent, .skip])
-    func everything(rule: WhileRunning) async {
+    @Test(arguments: [WhileRunning.queue, .cancelRunning, .concurrent, .skip])
+    func `every submit has exactly one outcome and the counts add up, whatever is called from wherever`(
+        rule: WhileRunning
+    ) async {
         let outcomes = Tally()
         let it = KeyedDebouncer(
             for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50,
@@ -90,8 +90,8 @@ struct StressTests {
         #expect(it.openKeyCount == 0)
     }
 
-    @Test("owners that go away at any moment leave nothing undone")
-    func owners() async {
+    @Test
+    func `owners that go away at any moment leave nothing undone`() async {
         let seen = Tally()
         let rounds = 300
         for round in 0..<rounds {
@@ -106,8 +106,8 @@ struct StressTests {
         #expect(seen.all["run"] == rounds)
     }
 
-    @Test("values and closures are released, and outside the lock: their deinitialisers may call the debouncer")
-    func deinitialisers() async {
+    @Test
+    func `values and closures are released, and outside the lock: their deinitialisers may call the debouncer`() async {
         final class Value: Sendable {
             let debouncer: KeyedDebouncer<Int, Value?, Void>
             init(_ debouncer: KeyedDebouncer<Int, Value?, Void>) { self.debouncer = debouncer }

@@ -42,8 +42,8 @@ struct TellingTests {
         }
     }
 
-    @Test("holds up the next execution of the key until the failure handler has ended", arguments: Place.allCases)
-    func failure(_ place: Place) async {
+    @Test(arguments: Place.allCases)
+    func `holds up the next execution of the key until the failure handler has ended`(_ place: Place) async {
         let it = failing(place)
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1))
@@ -61,8 +61,8 @@ struct TellingTests {
         #expect(it.counters.addUp)
     }
 
-    @Test("holds up the next execution of the key until the completions have ended")
-    func completions() async {
+    @Test
+    func `holds up the next execution of the key until the completions have ended`() async {
         let it = Debouncer(collectingFor: .seconds(1), clock: clock) { [seen] (values: [Int]) in
             seen.add("\(values)")
         }
@@ -79,8 +79,8 @@ struct TellingTests {
         #expect(seen.all == ["[1, 2]", "1 was told", "2 was told", "[3]"])
     }
 
-    @Test("holds up no other key, and takes no slot")
-    func otherKey() async {
+    @Test
+    func `holds up no other key, and takes no slot`() async {
         let it = failing(maxConcurrent: 1)
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1))
@@ -90,8 +90,8 @@ struct TellingTests {
         #expect(seen.all == ["a 1", "a failed", "b 2", "b failed"])
     }
 
-    @Test("holds up nothing under .concurrent")
-    func concurrent() async {
+    @Test
+    func `holds up nothing under .concurrent`() async {
         let it = failing(.task, .concurrent)
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1))
@@ -101,8 +101,8 @@ struct TellingTests {
         #expect(seen.all == ["a 1", "a failed", "a 2", "a failed"])
     }
 
-    @Test("is told before a flush or a shut-down that waits returns", arguments: Place.allCases, [false, true])
-    func waiting(_ place: Place, _ all: Bool) async {
+    @Test(arguments: Place.allCases, [false, true])
+    func `is told before a flush or a shut-down that waits returns`(_ place: Place, _ all: Bool) async {
         let it = failing(place)
         it.submit(1, for: "a")
         let flush = clock.task { [seen] in
@@ -114,8 +114,8 @@ struct TellingTests {
         #expect(seen.all == ["a 1", "a failed", "a was told", "flushed"])
     }
 
-    @Test("is told in a task that no cancel cancels", arguments: [WhileRunning.queue, .cancelRunning])
-    func cancelled(_ rule: WhileRunning) async {
+    @Test(arguments: [WhileRunning.queue, .cancelRunning])
+    func `is told in a task that no cancel cancels`(_ rule: WhileRunning) async {
         let it = failing(.task, rule)
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1))
@@ -129,8 +129,8 @@ struct TellingTests {
         #expect(it.counters.cancelled == 1)
     }
 
-    @Test("is told in order on the system's clock: no failure comes after a newer success", arguments: Place.allCases)
-    func order(_ place: Place) async {
+    @Test(arguments: Place.allCases)
+    func `is told in order on the system's clock: no failure comes after a newer success`(_ place: Place) async {
         let tell: @Sendable (any Error) async -> Void = { [seen] _ in
             await Task.yield()
             seen.add("not saved")

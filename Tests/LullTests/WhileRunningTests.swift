@@ -26,8 +26,10 @@ struct WhileRunningTests {
         }
     }
 
-    @Test("a due value waits under queue, a later one takes its place, and it starts when the running one has ended")
-    func queue() async {
+    @Test
+    func `a due value waits under queue, a later one takes its place, and it starts when the running one has ended`()
+        async
+    {
         let it = make(.queue)
         for value in [1, 2, 4] {
             it.submit(value, for: "a", into: outcomes)
@@ -42,8 +44,8 @@ struct WhileRunningTests {
         #expect(Set(outcomes.all.map { "\($0)" }) == ["superseded", "executed(1)", "executed(4)"])
     }
 
-    @Test("a due value is dropped under skip, but a flush waits")
-    func skip() async {
+    @Test
+    func `a due value is dropped under skip, but a flush waits`() async {
         let it = make(.skip)
         it.submit(1, for: "a", into: outcomes)
         await clock.advance(by: .seconds(1), until: .started)
@@ -58,8 +60,8 @@ struct WhileRunningTests {
         #expect(seen.all == ["+a1", "-a1", "+a4", "-a4"])
     }
 
-    @Test("both run under concurrent")
-    func concurrent() async {
+    @Test
+    func `both run under concurrent`() async {
         let it = make(.concurrent)
         for value in [1, 3] {
             it.submit(value, for: "a")
@@ -72,9 +74,9 @@ struct WhileRunningTests {
         #expect(it.counters.executed == 2)
     }
 
-    @Test("the latest wins under cancelRunning: no stale answer comes after a newer one")
+    @Test
     @MainActor
-    func cancelRunning() async {
+    func `the latest wins under cancelRunning: no stale answer comes after a newer one`() async {
         var shown: [Int] = []
         let failures = Record<String>()
         let outcomes = outcomes
@@ -98,8 +100,8 @@ struct WhileRunningTests {
         #expect(search.counters.superseded == 2)
     }
 
-    @Test("a handler that ignores cancellation holds its key, and is executed")
-    func uncooperative() async {
+    @Test
+    func `a handler that ignores cancellation holds its key, and is executed`() async {
         let it = make(.cancelRunning)
         it.submit(1, for: "a", into: outcomes)
         await clock.advance(by: .seconds(1), until: .started)
@@ -115,8 +117,8 @@ struct WhileRunningTests {
         #expect(outcomes.all.count == 2)
     }
 
-    @Test("cancel(includingRunning: true) tells it to stop, and it ends as cancelled, without a failure")
-    func cancelTheRunning() async {
+    @Test
+    func `cancel(includingRunning: true) tells it to stop, and it ends as cancelled, without a failure`() async {
         let failures = Record<String>()
         let wait = Debouncer(for: .seconds(1), clock: clock, onFailure: { failures.add("\($0)") }) {
             [clock] (value: Int) in
@@ -134,8 +136,8 @@ struct WhileRunningTests {
         #expect(wait.counters.cancelled == 1)
     }
 
-    @Test("at most maxConcurrent keys run at once, and slots are given in order of due instants")
-    func slots() async {
+    @Test
+    func `at most maxConcurrent keys run at once, and slots are given in order of due instants`() async {
         let it = make(.queue, maxConcurrent: 2)
         for (value, key) in [(1, "a"), (3, "b"), (2, "c"), (4, "d")] {
             it.submit(value, for: key)
@@ -155,8 +157,8 @@ struct WhileRunningTests {
         #expect(it.counters.superseded == 1)
     }
 
-    @Test("a handler that never returns keeps only its own key")
-    func neverReturns() async {
+    @Test
+    func `a handler that never returns keeps only its own key`() async {
         let it = make(.queue)
         it.submit(1, for: "stuck")
         await clock.advance(by: .seconds(1), until: .started)
@@ -168,10 +170,8 @@ struct WhileRunningTests {
         await clock.advance(by: .zero)
     }
 
-    @Test(
-        "executions of one key never overlap and never start out of order",
-        arguments: [WhileRunning.queue, .cancelRunning, .skip])
-    func noOverlap(rule: WhileRunning) async {
+    @Test(arguments: [WhileRunning.queue, .cancelRunning, .skip])
+    func `executions of one key never overlap and never start out of order`(rule: WhileRunning) async {
         let starts = Record<Int>()
         let running = Record<Int>()
         let it = Debouncer(for: .milliseconds(3), whileRunning: rule, clock: clock, onFailure: { _ in }) {

@@ -6,11 +6,10 @@ import Testing
 @Suite("Conformance in memory", .timeLimit(.minutes(1)))
 struct MemoryConformanceTests {
     @Test(
-        "a store in memory conforms",
         arguments: ConformanceCase.all + ConformanceCase.ownTime
             + ConformanceCase.interruptionHints
     )
-    func conforms(_ conformance: ConformanceCase) async throws {
+    func `a store in memory conforms`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: MemoryMaker())
     }
 }

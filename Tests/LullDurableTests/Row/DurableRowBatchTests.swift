@@ -5,8 +5,10 @@ import Testing
 /// The effect on a row of a limit on the number of values in a run.
 @Suite("A durable row: batches")
 struct DurableRowBatchTests {
-    @Test("a claim takes the first values, and the rest stays ready with the same edge, due instant and oldest submit")
-    func parts() throws {
+    @Test
+    func `a claim takes the first values, and the rest stays ready with the same edge, due instant and oldest submit`()
+        throws
+    {
         var rig = try RowRig(combination: .collect, maxBatch: 2)
         for value in 1...5 { rig.submit(UInt8(value), at: 0) }
         #expect(rig.claim(at: 3) && rig.run == [1, 2] && rig.ready == [3, 4, 5])
@@ -26,8 +28,8 @@ struct DurableRowBatchTests {
         #expect(rig.ends == ["1-2 completed", "3-4 dead", "5-5 completed"] && rig.row.isAtRest)
     }
 
-    @Test("later values join the rest, which keeps its turn")
-    func join() throws {
+    @Test
+    func `later values join the rest, which keeps its turn`() throws {
         var rig = try RowRig(combination: .collect, maxBatch: 2)
         for value in 1...3 { rig.submit(UInt8(value), at: 0) }
         rig.claim(at: 2)
@@ -37,8 +39,8 @@ struct DurableRowBatchTests {
         #expect(rig.claim(at: 6) && rig.row.run?.value.submits == 3...4)
     }
 
-    @Test("absorbed submits stay with the value that absorbed them, in whichever part it is")
-    func absorbed() throws {
+    @Test
+    func `absorbed submits stay with the value that absorbed them, in whichever part it is`() throws {
         let policy = try Policy.debounce(wait: .seconds(2), edges: .leading)
         var rig = try RowRig(policy, combination: .collect, maxBatch: 1)
         // Each burst: one value, and two submits that it absorbs.
@@ -53,8 +55,8 @@ struct DurableRowBatchTests {
         #expect(rig.row.isAtRest || rig.row.gate.isOpen)
     }
 
-    @Test("a row whose values are in the store is divided where the store says that the rest begins")
-    func stored() throws {
+    @Test
+    func `a row whose values are in the store is divided where the store says that the rest begins`() throws {
         let rules = try DurableRules(.debounce(wait: .zero), combination: .collect, maxBatch: 2)
         var row = DurableRow(base: 0)
         row.generation = 5

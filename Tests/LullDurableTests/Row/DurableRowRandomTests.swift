@@ -28,8 +28,8 @@ struct DurableRowRandomTests {
         combination == .collect ? [nil, 1, 2, 3].randomElement(using: &random) ?? nil : nil
     }
 
-    @Test("after every call the ranges tile all submits, and a claim hands out what is due, in its time")
-    func tiles() throws {
+    @Test
+    func `after every call the ranges tile all submits, and a claim hands out what is due, in its time`() throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_101))
         var random = SplitMix(seed: seed)
         var counts: [DurableOutcome: Int] = [:]

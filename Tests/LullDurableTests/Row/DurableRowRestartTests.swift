@@ -15,8 +15,9 @@ struct DurableRowRestartTests {
             policy, combination: combination, maxBatch: maxBatch, whileRunning: .restart(interrupting: interrupting))
     }
 
-    @Test("a value that falls due interrupts the run at its due instant, and its values go back in front of it")
-    func whenDue() throws {
+    @Test
+    func `a value that falls due interrupts the run at its due instant, and its values go back in front of it`() throws
+    {
         var rig = try rig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -32,8 +33,8 @@ struct DurableRowRestartTests {
         #expect(rig.claim(at: 9) && rig.row.run?.id != run.id && rig.row.run?.attempt == 1)
     }
 
-    @Test("a submit interrupts the run at once, and its values are held until the newer one is due")
-    func whenSubmitted() throws {
+    @Test
+    func `a submit interrupts the run at once, and its values are held until the newer one is due`() throws {
         var rig = try rig(.whenSubmitted)
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -47,8 +48,10 @@ struct DurableRowRestartTests {
         #expect(rig.row.run?.value.edge == .trailing && rig.row.run?.value.due == RowRig.at(5))
     }
 
-    @Test("with latest the newer value takes the place of the older, with first it does not; both ranges end together")
-    func combining() throws {
+    @Test
+    func `with latest the newer value takes the place of the older, with first it does not; both ranges end together`()
+        throws
+    {
         for (combination, value) in [(Combination.latest, UInt8(2)), (.first, 1)] {
             var rig = try rig(.whenDue, combination)
             rig.submit(1, at: 0)
@@ -61,8 +64,10 @@ struct DurableRowRestartTests {
         }
     }
 
-    @Test("a run that completes is completed although it was interrupted, and the newer value is a run of its own")
-    func completes() throws {
+    @Test
+    func `a run that completes is completed although it was interrupted, and the newer value is a run of its own`()
+        throws
+    {
         var rig = try rig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -72,8 +77,8 @@ struct DurableRowRestartTests {
         #expect(rig.claim(at: 9) && rig.run == [2])
     }
 
-    @Test("an interrupted run that fails, is released or loses its lease goes back, and is never dead")
-    func otherEnds() throws {
+    @Test
+    func `an interrupted run that fails, is released or loses its lease goes back, and is never dead`() throws {
         for end in 0..<3 {
             var rig = try rig()
             rig.maxAttempts = 1
@@ -90,8 +95,8 @@ struct DurableRowRestartTests {
         }
     }
 
-    @Test("a run whose oldest submit is as old as maxWait is not interrupted")
-    func bound() throws {
+    @Test
+    func `a run whose oldest submit is as old as maxWait is not interrupted`() throws {
         var rig = try rig(.whenSubmitted, maxWait: 10)
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -107,8 +112,8 @@ struct DurableRowRestartTests {
         #expect(rig.row.run?.isInBackoff == true && rig.row.run?.attempt == 0)
     }
 
-    @Test("a run between two attempts goes back at once")
-    func backoff() throws {
+    @Test
+    func `a run between two attempts goes back at once`() throws {
         for interrupting in [Interrupting.whenDue, .whenSubmitted] {
             var rig = try rig(interrupting, .latest)
             rig.submit(1, at: 0)
@@ -121,8 +126,8 @@ struct DurableRowRestartTests {
         }
     }
 
-    @Test("a held value starts with a flush, is dropped by a cancellation, and interrupts nothing")
-    func held() throws {
+    @Test
+    func `a held value starts with a flush, is dropped by a cancellation, and interrupts nothing`() throws {
         var rig = try rig(.whenSubmitted)
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -148,8 +153,8 @@ struct DurableRowRestartTests {
         #expect(rig.row.run?.mark == .farFuture)
     }
 
-    @Test("a part of a batch goes back in front of the rest, which interrupts nothing")
-    func parts() throws {
+    @Test
+    func `a part of a batch goes back in front of the rest, which interrupts nothing`() throws {
         var rig = try rig(maxBatch: 2)
         for value in 1...3 { rig.submit(UInt8(value), at: 0) }
         rig.claim(at: 2)
@@ -161,8 +166,8 @@ struct DurableRowRestartTests {
         #expect(rig.claim(at: 24) && rig.run == [1, 2])
     }
 
-    @Test("a dead run that was retried is not interrupted")
-    func dead() throws {
+    @Test
+    func `a dead run that was retried is not interrupted`() throws {
         var rig = try rig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -175,8 +180,10 @@ struct DurableRowRestartTests {
         #expect(rig.row.run?.isInterrupted == false && rig.ready == [2])
     }
 
-    @Test("a submit that is absorbed interrupts nothing, and neither does a later one: what it follows has ended")
-    func absorbed() throws {
+    @Test
+    func `a submit that is absorbed interrupts nothing, and neither does a later one: what it follows has ended`()
+        throws
+    {
         var rig = try rig(.whenSubmitted, edges: .leading)
         rig.submit(1, at: 0)
         rig.claim(at: 0)
@@ -187,8 +194,8 @@ struct DurableRowRestartTests {
 
     // MARK: - Touching
 
-    @Test("a touch moves the due instant of what is pending, and interrupts nothing")
-    func touch() throws {
+    @Test
+    func `a touch moves the due instant of what is pending, and interrupts nothing`() throws {
         var rig = try rig(.whenSubmitted, maxWait: 10)
         #expect(!rig.touch(at: 0) && rig.row.isAtRest)
         rig.submit(1, at: 0)
@@ -203,8 +210,8 @@ struct DurableRowRestartTests {
         #expect(!isOpen)
     }
 
-    @Test("a touch extends with extend, stays within maxWait, and means nothing to a throttle")
-    func touchRules() throws {
+    @Test
+    func `a touch extends with extend, stays within maxWait, and means nothing to a throttle`() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(5), delayRule: .extend))
         rig.submit(1, at: 0, wait: 4)
         #expect(rig.touch(at: 1) && rig.row.due(by: rig.rules) == RowRig.at(4))

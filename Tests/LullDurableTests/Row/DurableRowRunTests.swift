@@ -7,8 +7,8 @@ import Testing
 struct DurableRowRunTests {
     // MARK: - Claiming
 
-    @Test("nothing can be claimed before it is due; then what is ready is frozen")
-    func claims() throws {
+    @Test
+    func `nothing can be claimed before it is due; then what is ready is frozen`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         #expect(rig.row.startable == nil && !rig.claim(at: 1.9))
@@ -19,8 +19,8 @@ struct DurableRowRunTests {
         #expect(rig.claim(at: 31.9, owner: 8) == false)
     }
 
-    @Test("a run may start from its due instant, from the end of its lease, or from the end of its delay")
-    func startable() throws {
+    @Test
+    func `a run may start from its due instant, from the end of its lease, or from the end of its delay`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.settle(at: 50)
@@ -38,8 +38,8 @@ struct DurableRowRunTests {
         #expect(rig.row.startable == RowRig.at(32))
     }
 
-    @Test("a submit while a run is claimed touches only the pending side, and is one follow-up run")
-    func followUp() throws {
+    @Test
+    func `a submit while a run is claimed touches only the pending side, and is one follow-up run`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -54,8 +54,10 @@ struct DurableRowRunTests {
 
     // MARK: - Leases
 
-    @Test("a run whose lease has ended is taken over with its id, range and values, a new fence, and one attempt more")
-    func takeover() throws {
+    @Test
+    func `a run whose lease has ended is taken over with its id, range and values, a new fence, and one attempt more`()
+        throws
+    {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -68,8 +70,8 @@ struct DurableRowRunTests {
         #expect(new.error == DurableRow.leaseExpired)
     }
 
-    @Test("a heartbeat extends the lease, also when it has expired and no worker has taken over")
-    func heartbeat() throws {
+    @Test
+    func `a heartbeat extends the lease, also when it has expired and no worker has taken over`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -77,8 +79,8 @@ struct DurableRowRunTests {
         #expect(rig.runEnd == 70 && !rig.claim(at: 69, owner: 8))
     }
 
-    @Test("a run whose workers die is dead after the last attempt, and does not block its key")
-    func deadByLeases() throws {
+    @Test
+    func `a run whose workers die is dead after the last attempt, and does not block its key`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         for attempt in 0..<3 { #expect(rig.claim(at: 2 + 30 * Double(attempt)) == true) }
@@ -88,8 +90,8 @@ struct DurableRowRunTests {
         #expect(rig.endings[0].run.map { RowRig.values($0.value.batch) } == [1])
     }
 
-    @Test("a run with nothing behind it that dies leaves nothing to claim")
-    func deadAlone() throws {
+    @Test
+    func `a run with nothing behind it that dies leaves nothing to claim`() throws {
         var rig = try RowRig()
         rig.maxAttempts = 1
         rig.submit(1, at: 0)
@@ -97,8 +99,8 @@ struct DurableRowRunTests {
         #expect(!rig.claim(at: 32) && rig.ends == ["1-1 dead"] && rig.row.isAtRest)
     }
 
-    @Test("with latest, a run whose lease has ended is replaced by a newer ready value")
-    func expiredGivesWay() throws {
+    @Test
+    func `with latest, a run whose lease has ended is replaced by a newer ready value`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -107,8 +109,8 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["1-1 failed"] && rig.endings[0].run?.error == DurableRow.leaseExpired)
     }
 
-    @Test("a run that is handed out again to the worker that has it gets a new fence and no new attempt")
-    func handedOutAgain() throws {
+    @Test
+    func `a run that is handed out again to the worker that has it gets a new fence and no new attempt`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -121,8 +123,8 @@ struct DurableRowRunTests {
 
     // MARK: - Failing
 
-    @Test("a run that failed waits, and keeps id, range and values in every attempt")
-    func backoff() throws {
+    @Test
+    func `a run that failed waits, and keeps id, range and values in every attempt`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -136,8 +138,8 @@ struct DurableRowRunTests {
         #expect(rig.endings[0].run?.error == Array("second".utf8) && rig.endings[0].run?.attempt == 2)
     }
 
-    @Test("with latest, a newer value that falls due ends a failed run, whichever comes first")
-    func newerValue() throws {
+    @Test
+    func `with latest, a newer value that falls due ends a failed run, whichever comes first`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -157,12 +159,11 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["1-1 failed"] && rig.claim(at: 10) && rig.run == [2])
     }
 
-    @Test(
-        "with first and collect, the failed run goes first and the newer value waits",
-        arguments: [
-            Combination.first, .collect,
-        ])
-    func retryFirst(combination: Combination) throws {
+    @Test(arguments: [
+        Combination.first, .collect,
+    ])
+    func `with first and collect, the failed run goes first and the newer value waits`(combination: Combination) throws
+    {
         var rig = try RowRig(combination: combination)
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -177,8 +178,8 @@ struct DurableRowRunTests {
 
     // MARK: - Releasing
 
-    @Test("a run that is released spends no attempt, and may be claimed at once")
-    func release() throws {
+    @Test
+    func `a run that is released spends no attempt, and may be claimed at once`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -189,8 +190,8 @@ struct DurableRowRunTests {
         #expect(rig.row.run?.id == run.id && rig.row.run?.attempt == 1 && rig.row.run?.owner == 8)
     }
 
-    @Test("a released run that never failed keeps its turn; one that had failed is replaced by a newer value")
-    func releaseWithNewer() throws {
+    @Test
+    func `a released run that never failed keeps its turn; one that had failed is replaced by a newer value`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -220,8 +221,8 @@ struct DurableRowRunTests {
         return try #require(rig.endings.last?.run)
     }
 
-    @Test("a dead run is retried with its id, its range, and a fresh count of attempts")
-    func retryDead() throws {
+    @Test
+    func `a dead run is retried with its id, its range, and a fresh count of attempts`() throws {
         var rig = try RowRig(base: 9)
         let run = try dead(&rig)
         // The row was deleted, and the base of new rows has risen since.
@@ -234,8 +235,8 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["10-10 completed"] && rig.row.isAtRest)
     }
 
-    @Test("a dead run whose gate is still open is retried in its row")
-    func retryDeadInPlace() throws {
+    @Test
+    func `a dead run whose gate is still open is retried in its row`() throws {
         var rig = try RowRig(.throttle(interval: .seconds(100)))
         rig.submit(1, at: 0)
         rig.claim(at: 0)
@@ -246,8 +247,8 @@ struct DurableRowRunTests {
         #expect(rig.claim(at: 50) && rig.run == [1])
     }
 
-    @Test("with latest a dead run is not retried once its key has a newer generation, in the row or ended")
-    func outdated() throws {
+    @Test
+    func `with latest a dead run is not retried once its key has a newer generation, in the row or ended`() throws {
         var rig = try RowRig()
         let run = try dead(&rig)
         rig.submit(2, at: 60)
@@ -258,10 +259,8 @@ struct DurableRowRunTests {
         #expect(rig.retry(run, newest: 2, at: 70) == .outdated)
     }
 
-    @Test(
-        "with first and collect a dead run is retried before newer ones",
-        arguments: [Combination.first, .collect])
-    func retryOlder(combination: Combination) throws {
+    @Test(arguments: [Combination.first, .collect])
+    func `with first and collect a dead run is retried before newer ones`(combination: Combination) throws {
         var rig = try RowRig(combination: combination)
         let run = try dead(&rig)
         rig.submit(2, at: 60)
@@ -273,8 +272,8 @@ struct DurableRowRunTests {
         #expect(rig.ends == ["1-1 completed", "2-2 completed"])
     }
 
-    @Test("a dead run is not retried beside another one")
-    func busy() throws {
+    @Test
+    func `a dead run is not retried beside another one`() throws {
         var rig = try RowRig(combination: .collect)
         let run = try dead(&rig)
         rig.submit(2, at: 60)

@@ -7,8 +7,8 @@ import Testing
 struct DurableRowSubmitTests {
     // MARK: - Falling due
 
-    @Test("a pending value becomes ready at its due instant, whenever a worker looks")
-    func settles() throws {
+    @Test
+    func `a pending value becomes ready at its due instant, whenever a worker looks`() throws {
         var rig = try RowRig()
         #expect(rig.submit(1, at: 0) == 2)
         #expect(rig.submit(2, at: 1.5) == 3.5)
@@ -22,16 +22,16 @@ struct DurableRowSubmitTests {
         #expect(ready.first == RowRig.at(0) && ready.due == RowRig.at(3.5))
     }
 
-    @Test("a call at exactly the due instant comes after it")
-    func tie() throws {
+    @Test
+    func `a call at exactly the due instant comes after it`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.submit(2, at: 2)
         #expect(rig.ready == [1] && rig.pending == [2] && rig.row.generation == 2)
     }
 
-    @Test("every call settles first", arguments: 0..<6)
-    func everyCall(call: Int) throws {
+    @Test(arguments: 0..<6)
+    func `every call settles first`(call: Int) throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         switch call {
@@ -45,8 +45,8 @@ struct DurableRowSubmitTests {
         #expect(rig.row.ready != nil || call == 2 || call == 3)
     }
 
-    @Test("the longest wait applies")
-    func maxWait() throws {
+    @Test
+    func `the longest wait applies`() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(3)))
         rig.submit(1, at: 0)
         rig.submit(2, at: 1.5)
@@ -55,8 +55,8 @@ struct DurableRowSubmitTests {
         #expect(rig.row.ready?.edge == .maxWait && rig.row.ready?.due == RowRig.at(3))
     }
 
-    @Test("a leading edge and a full count make a value ready at the submit itself")
-    func atOnce() throws {
+    @Test
+    func `a leading edge and a full count make a value ready at the submit itself`() throws {
         var rig = try RowRig(
             .debounce(wait: .seconds(2), edges: [.leading, .trailing], maxCount: 2), combination: .collect)
         #expect(rig.submit(1, at: 0) == 0)
@@ -67,8 +67,8 @@ struct DurableRowSubmitTests {
         #expect(rig.ready == [2, 3] && rig.row.ready?.edge == .maxCount && rig.row.ready?.submits == 2...3)
     }
 
-    @Test("a throttle's window lasts over its execution, and is kept until it has ended")
-    func throttle() throws {
+    @Test
+    func `a throttle's window lasts over its execution, and is kept until it has ended`() throws {
         var rig = try RowRig(.throttle(interval: .seconds(10)))
         #expect(rig.submit(1, at: 0) == 0)
         #expect(rig.claim(at: 0) == true)
@@ -84,8 +84,8 @@ struct DurableRowSubmitTests {
         #expect(rig.row.isAtRest && rig.ends == ["1-1 completed", "2-2 completed"])
     }
 
-    @Test("changed durations apply from the next submit on")
-    func changedDurations() throws {
+    @Test
+    func `changed durations apply from the next submit on`() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(5)))
         rig.submit(1, at: 0, wait: 100)
         rig.rules.policy = try .debounce(wait: .seconds(1), maxWait: .seconds(50))
@@ -101,12 +101,10 @@ struct DurableRowSubmitTests {
 
     // MARK: - Merging
 
-    @Test(
-        "what falls due while a value is ready is merged with it",
-        arguments: [
-            (Combination.latest, [3] as [UInt8]), (.first, [1]), (.collect, [1, 2, 3]),
-        ])
-    func merges(combination: Combination, values: [UInt8]) throws {
+    @Test(arguments: [
+        (Combination.latest, [3] as [UInt8]), (.first, [1]), (.collect, [1, 2, 3]),
+    ])
+    func `what falls due while a value is ready is merged with it`(combination: Combination, values: [UInt8]) throws {
         var rig = try RowRig(combination: combination)
         rig.submit(1, at: 0)
         rig.submit(2, at: 1)
@@ -117,8 +115,8 @@ struct DurableRowSubmitTests {
         #expect(ready.first == RowRig.at(0) && ready.due == RowRig.at(3))
     }
 
-    @Test("ranges are never merged after a claim")
-    func noMergeAfterClaim() throws {
+    @Test
+    func `ranges are never merged after a claim`() throws {
         var rig = try RowRig(combination: .collect)
         rig.submit(1, at: 0)
         #expect(rig.claim(at: 2) == true)
@@ -130,8 +128,8 @@ struct DurableRowSubmitTests {
 
     // MARK: - Absorbed
 
-    @Test("a submit that is absorbed extends what is ready, or ends at once where a worker has it")
-    func absorbed() throws {
+    @Test
+    func `a submit that is absorbed extends what is ready, or ends at once where a worker has it`() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), edges: .leading))
         rig.submit(1, at: 0)
         #expect(rig.submit(2, at: 1) == nil)
@@ -146,8 +144,8 @@ struct DurableRowSubmitTests {
 
     // MARK: - Flush
 
-    @Test("a flush makes ready what is pending, and closes the gate")
-    func flush() throws {
+    @Test
+    func `a flush makes ready what is pending, and closes the gate`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         #expect(rig.flush(at: 1) == true)
@@ -155,8 +153,8 @@ struct DurableRowSubmitTests {
         #expect(rig.flush(at: 1) == false)
     }
 
-    @Test("a flush skips the rest of a failed run's delay, and does not change a claimed run")
-    func flushRuns() throws {
+    @Test
+    func `a flush skips the rest of a failed run's delay, and does not change a claimed run`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -169,8 +167,8 @@ struct DurableRowSubmitTests {
 
     // MARK: - Cancel
 
-    @Test("a cancel ends what no worker has, each as a range of its own, and closes the gate")
-    func cancel() throws {
+    @Test
+    func `a cancel ends what no worker has, each as a range of its own, and closes the gate`() throws {
         var rig = try RowRig(combination: .collect)
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -182,8 +180,8 @@ struct DurableRowSubmitTests {
         #expect(rig.ends == ["1-1 cancelled", "2-2 cancelled", "3-3 cancelled"] && rig.row.isAtRest)
     }
 
-    @Test("a cancel does not change what a worker has")
-    func cancelClaimed() throws {
+    @Test
+    func `a cancel does not change what a worker has`() throws {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         rig.claim(at: 2)
@@ -196,8 +194,8 @@ struct DurableRowSubmitTests {
 
     // MARK: - At rest
 
-    @Test("a row at rest can be deleted, and its key never gets a number twice")
-    func atRest() throws {
+    @Test
+    func `a row at rest can be deleted, and its key never gets a number twice`() throws {
         var rig = try RowRig(base: 41)
         #expect(rig.row.isAtRest)
         rig.submit(1, at: 0)
@@ -208,8 +206,8 @@ struct DurableRowSubmitTests {
         #expect(rig.row.isAtRest && rig.ends == ["42-42 completed"])
     }
 
-    @Test("a row's wake-up is no later than anything can happen to it")
-    func wake() throws {
+    @Test
+    func `a row's wake-up is no later than anything can happen to it`() throws {
         var rig = try RowRig(.debounce(wait: .seconds(2), maxWait: .seconds(3)))
         rig.submit(1, at: 0)
         #expect(rig.row.wake(by: rig.rules) == RowRig.at(2))

@@ -57,8 +57,8 @@ struct CommentSamples {
         }
     }
 
-    @Test("a worker that knows the name alone, of what is throttled as of what is debounced")
-    func byName() async throws {
+    @Test
+    func `a worker that knows the name alone, of what is throttled as of what is debounced`() async throws {
         let store = MemoryStore()
         struct Settings { var interval: Duration }
         let settings = Settings(interval: .seconds(120))
@@ -74,8 +74,8 @@ struct CommentSamples {
         #expect(await server.server.notes == [change])
     }
 
-    @Test("a store on the clock of the test")
-    func memory() async throws {
+    @Test
+    func `a store on the clock of the test`() async throws {
         let clock = ManualClock()
         let store = MemoryStore(clock: StoreClock(clock))
         let sync = try await DurableDebouncer<String, Change>(
@@ -86,8 +86,8 @@ struct CommentSamples {
         #expect(try await sync.state(of: receipt) == .ready)
     }
 
-    @Test("settings from outside, and a key of one's own")
-    func settings() async throws {
+    @Test
+    func `settings from outside, and a key of one's own`() async throws {
         let store = MemoryStore()
         let settings = (wait: Duration.seconds(2), maxWait: Duration.seconds(10))
         let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
@@ -99,8 +99,8 @@ struct CommentSamples {
         #expect(retry.maxAttempts == 50)
     }
 
-    @Test("runs that begin again")
-    func restarting() async throws {
+    @Test
+    func `runs that begin again`() async throws {
         typealias Message = Change
         let store = MemoryStore()
         let replies = try await DurableDebouncer<String, Message>(
@@ -111,8 +111,8 @@ struct CommentSamples {
         #expect(replies.whileRunning == .restart(interrupting: .whenDue))
     }
 
-    @Test("a submit that is waited for")
-    func waiting() async throws {
+    @Test
+    func `a submit that is waited for`() async throws {
         let screen = Screen()
         let sync = try await DurableDebouncer<String, Change>(for: .seconds(60), namespace: "sync", in: MemoryStore())
         let worker = Task { try await sync.run { try await server.send($0.value, named: $0.runID) } }
@@ -124,8 +124,8 @@ struct CommentSamples {
         #expect(await server.server.notes == [change])
     }
 
-    @Test("the code of the comments is the code above", arguments: ["LullDurable": 10, "LullSQLite": 1])
-    func comments(module: String, count: Int) throws {
+    @Test(arguments: ["LullDurable": 10, "LullSQLite": 1])
+    func `the code of the comments is the code above`(module: String, count: Int) throws {
         let comments = try ArticleCode(commentsIn: "Sources/\(module)")
         #expect(comments.samples.count >= count)
         #expect(try comments.missing(from: "Tests/LullDurableTests/Samples/CommentSamples.swift") == [])

@@ -33,8 +33,8 @@ struct DocumentationSamples {
     let server = Server()
     let note = Note(id: "a", text: "b")
 
-    @Test("the first page")
-    func overview() async throws {
+    @Test
+    func `the first page`() async throws {
         let (store, server, note) = (MemoryStore(), server, note)
         let worker = Task {
             let sync = try await DurableDebouncer<String, Note>(
@@ -50,8 +50,8 @@ struct DocumentationSamples {
         try await worker.value
     }
 
-    @Test("a user's own test")
-    func testing() async throws {
+    @Test
+    func `a user's own test`() async throws {
         let (server, note) = (server, note)
         let clock = ManualClock()
         let store = MemoryStore(clock: StoreClock(clock))
@@ -70,8 +70,8 @@ struct DocumentationSamples {
         #expect(await server.notes == [note])
     }
 
-    @Test("monitoring dead and late runs")
-    func supervising() async throws {
+    @Test
+    func `monitoring dead and late runs`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: store, clock: clock)
         let worker = clock.task {
@@ -104,8 +104,8 @@ struct DocumentationSamples {
         #expect(try await sync.status().retrying == 1)
     }
 
-    @Test("how much one execution gets")
-    func batches() async throws {
+    @Test
+    func `how much one execution gets`() async throws {
         let clock = ManualClock()
         let store = MemoryStore(clock: StoreClock(clock))
         let sync = try await DurableDebouncer<String, Note>(
@@ -122,8 +122,8 @@ struct DocumentationSamples {
         try await worker.value
     }
 
-    @Test("one answer to a conversation that goes on")
-    func conversation() async throws {
+    @Test
+    func `one answer to a conversation that goes on`() async throws {
         let clock = ManualClock()
         let store = MemoryStore(clock: StoreClock(clock))
         let (model, chat) = (Model(clock: clock), Chat())
@@ -166,12 +166,10 @@ struct DocumentationSamples {
         func send(_ text: String, to room: String, named run: Int64) throws { sent.append("\(room): \(text)") }
     }
 
-    @Test(
-        "the code of the articles is the code above",
-        arguments: [
-            "LullDurable", "WorkThatSurvives",
-        ])
-    func articles(name: String) throws {
+    @Test(arguments: [
+        "LullDurable", "WorkThatSurvives",
+    ])
+    func `the code of the articles is the code above`(name: String) throws {
         let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/\(name).md")
         #expect(article.samples.count >= 1)
         #expect(

@@ -15,8 +15,8 @@ struct GuideSamples {
         func add(_ job: String, _ argument: String, unique id: String) throws { jobs[id] = "\(job) \(argument)" }
     }
 
-    @Test("a handler that adds a job, under the id of its run")
-    func jobs() async throws {
+    @Test
+    func `a handler that adds a job, under the id of its run`() async throws {
         let (clock, queue) = (ManualClock(), JobQueue())
         let changes = try await DurableDebouncer<String, Int>(
             for: .seconds(2), namespace: "changes", in: MemoryStore(clock: StoreClock(clock)), clock: clock)

@@ -40,8 +40,8 @@ struct SyncSamples {
     let server = Server()
     let note = Note(id: "a", text: "b")
 
-    @Test("the start of the app")
-    func start() async throws {
+    @Test
+    func `the start of the app`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -62,8 +62,8 @@ struct SyncSamples {
         await store.close()
     }
 
-    @Test("a change that was recorded before the app was killed is sent at its next start, once")
-    func killedBefore() async throws {
+    @Test
+    func `a change that was recorded before the app was killed is sent at its next start, once`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let first = try await NoteSync(store: store, server: server, clock: clock)
         try await first.edited(Note(id: "a", text: "b"))
@@ -78,8 +78,8 @@ struct SyncSamples {
         try await worker.value
     }
 
-    @Test("a change that was being sent when the app was killed is sent again, and the server drops it")
-    func killedWhile() async throws {
+    @Test
+    func `a change that was being sent when the app was killed is sent again, and the server drops it`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let first = try await NoteSync(store: store, server: server, clock: clock)
         try await first.edited(note)
@@ -101,8 +101,8 @@ struct SyncSamples {
         try await worker.value
     }
 
-    @Test("what waits for the network is sent when the app leaves the foreground with a network")
-    func leaving() async throws {
+    @Test
+    func `what waits for the network is sent when the app leaves the foreground with a network`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let notes = try await NoteSync(store: store, server: server, clock: clock)
         let worker = clock.task { try await notes.work() }
@@ -118,8 +118,8 @@ struct SyncSamples {
         try await worker.value
     }
 
-    @Test("the code of the article is the code above")
-    func article() throws {
+    @Test
+    func `the code of the article is the code above`() throws {
         let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/FinishingTheSync.md")
         #expect(article.samples.count >= 1)
         #expect(try article.missing(from: "Tests/LullDurableTests/Samples/SyncSamples.swift") == [])

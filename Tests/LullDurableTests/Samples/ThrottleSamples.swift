@@ -43,8 +43,8 @@ struct ThrottleSamples {
     let clock = ManualClock()
     let server = HealthServer()
 
-    @Test("a category is synced at once, then once in two minutes, with the newest change")
-    func windows() async throws {
+    @Test
+    func `a category is synced at once, then once in two minutes, with the newest change`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let health = try await CategorySync(store: store, server: server, clock: clock)
         let worker = clock.task { try await health.work() }
@@ -61,8 +61,8 @@ struct ThrottleSamples {
         try await worker.value
     }
 
-    @Test("a window survives the end of the app, and so does the change that is pending in it")
-    func killed() async throws {
+    @Test
+    func `a window survives the end of the app, and so does the change that is pending in it`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let first = try await CategorySync(store: store, server: server, clock: clock)
         let worker = clock.task { try await first.work() }
@@ -84,8 +84,8 @@ struct ThrottleSamples {
         try await successor.value
     }
 
-    @Test("the code of the article is the code above")
-    func article() throws {
+    @Test
+    func `the code of the article is the code above`() throws {
         let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/AtMostOnceInTwoMinutes.md")
         #expect(article.samples.count >= 1)
         #expect(try article.missing(from: "Tests/LullDurableTests/Samples/ThrottleSamples.swift") == [])

@@ -57,8 +57,8 @@ actor Builder {
 struct WebhookSamples {
     let clock = ManualClock()
 
-    @Test("pushes to any machine are one build by some machine, each delivery counting once")
-    func webhooks() async throws {
+    @Test
+    func `pushes to any machine are one build by some machine, each delivery counting once`() async throws {
         let store = MemoryStore(clock: StoreClock(clock))
         let builder = Builder()
         var machines: [Builds] = []
@@ -84,16 +84,16 @@ struct WebhookSamples {
         #expect(await machines[0].receive(Push(commit: "late"), from: "lull", delivery: "late") == 503)
     }
 
-    @Test("the builder refuses an older fence")
-    func fences() async throws {
+    @Test
+    func `the builder refuses an older fence`() async throws {
         let builder = Builder()
         try await builder.build("lull", at: "new", named: 2, fence: 5)
         await #expect(throws: Stale.self) { try await builder.build("lull", at: "old", named: 1, fence: 4) }
         #expect(await builder.published == ["lull": "new"])
     }
 
-    @Test("the code of the article is the code above")
-    func article() throws {
+    @Test
+    func `the code of the article is the code above`() throws {
         let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/CoalescingWebhooks.md")
         #expect(article.samples.count >= 1)
         #expect(try article.missing(from: "Tests/LullDurableTests/Samples/WebhookSamples.swift") == [])

@@ -13,8 +13,8 @@ struct SimulationTests {
     private let seed = environment("LULL_SEED", default: UInt64(20_260_202))
     private let steps = environment("LULL_STEPS", default: 20_000)
 
-    @Test("a store in memory answers as the reference model does")
-    func comparison() async throws {
+    @Test
+    func `a store in memory answers as the reference model does`() async throws {
         let simulation = DurableSimulation(on: MemoryMaker())
         var figures = SimulationFigures()
         let trials = UInt64(max(1, steps / Self.length))

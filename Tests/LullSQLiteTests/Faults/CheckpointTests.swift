@@ -20,7 +20,7 @@ import Testing
         self.options = options
     }
 
-    @Test func onlyTheHolderOfTheWriterLockCopiesTheLog() throws {
+    @Test func `only the holder of the writer lock copies the log`() throws {
         var file: SQLiteFile? = try SQLiteFile(place.path, options)
         try file?.open(try debounce(2))
         try file?.submit(submission("a", "one"))
@@ -36,7 +36,7 @@ import Testing
         #expect(try file?.status()?.pending == 1)
     }
 
-    @Test func aFailedCheckpointFailsNoSubmitAndIsRepeatedLater() throws {
+    @Test func `a failed checkpoint fails no submit and is repeated later`() throws {
         let file = try SQLiteFile(place.path, options)
         try file.open(try debounce(2))
         disk.arm(.error, at: [.write, .sync], of: .database, lasts: true)

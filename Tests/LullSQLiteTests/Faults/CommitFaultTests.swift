@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss])
-    func aCommitThatIsInTheFileSucceedsAlthoughItsSyncFailed(_ effect: FaultyDisk.Effect) throws {
+    func `a commit that is in the file succeeds although its sync failed`(_ effect: FaultyDisk.Effect) throws {
         var file: SQLiteFile? = try makeFile()
         #expect(submit("one", to: file!) == .success(1))
         disk.arm(effect, at: .sync, of: .log)
@@ -54,7 +54,7 @@ import Testing
         #expect(try values(in: file!) == ["one", "two"])
     }
 
-    @Test func aCommitThatIsNotInTheFileIsRefused() throws {
+    @Test func `a commit that is not in the file is refused`() throws {
         let file = try makeFile()
         disk.arm(.error, at: .write, of: .log)
         guard case .failure(.refused(let why)) = submit("one", to: file) else {
@@ -67,7 +67,9 @@ import Testing
     }
 
     @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss], 1...20)
-    func aCommitThatNoProcessSeesAfterAFailedSyncIsRefusedAndStaysAway(_ effect: FaultyDisk.Effect, seed: Int) throws {
+    func `a commit that no process sees after a failed sync is refused and stays away`(
+        _ effect: FaultyDisk.Effect, seed: Int
+    ) throws {
         let disk = FaultyDisk(seed: UInt64(seed))
         defer { withExtendedLifetime(disk) {} }
         var options = options
@@ -93,7 +95,7 @@ import Testing
         #expect(try values(in: file!) == ["zero"])
     }
 
-    @Test func aCommitThatCannotBeCheckedIsUnknownUntilTheDiskWorksAgain() throws {
+    @Test func `a commit that cannot be checked is unknown until the disk works again`() throws {
         let file = try makeFile()
         #expect(submit("one", to: file) == .success(1))
         disk.arm(.error, at: .sync, lasts: true)
@@ -114,7 +116,7 @@ import Testing
         #expect(try values(in: file) == ["one", "two", "four"])
     }
 
-    @Test func aFullDiskRefusesCommitsWithoutReopeningTheFile() throws {
+    @Test func `a full disk refuses commits without reopening the file`() throws {
         let file = try makeFile()
         let connection = file.connection
         disk.arm(.full, at: .write, lasts: true)
@@ -130,7 +132,7 @@ import Testing
 
     // After a failed sync, the system may never write parts of the log. The log is repaired before anything relies on it.
 
-    @Test func aPowerCutDuringRecoveryFromAFailedSyncDamagesNothing() throws {
+    @Test func `a power cut during recovery from a failed sync damages nothing`() throws {
         let cuts = try cutsAfterAFailedSync { disk, cut, file, _ in
             disk.arm(.errorAndLoss, at: .sync, of: .log, cut: cut)
             fill(try #require(file))
@@ -139,7 +141,7 @@ import Testing
         #expect(cuts > 30, "cuts that come later see nothing of it")
     }
 
-    @Test func aPowerCutWhileTheNextProcessOpensTheFileAfterAFailedSyncDamagesNothing() throws {
+    @Test func `a power cut while the next process opens the file after a failed sync damages nothing`() throws {
         let cuts = try cutsAfterAFailedSync { disk, cut, file, open in
             disk.arm(.errorAndLoss, at: .sync, of: .log, lasts: true)
             fill(try #require(file))

@@ -9,8 +9,8 @@ import Testing
     private let seed = environment("LULL_SEED", default: UInt64(20_260_301))
     private let trials = environment("LULL_DISK", default: UInt64(30))
 
-    @Test("nothing acknowledged is lost, nothing else is done twice, and the file stays whole")
-    func trialsOnAFailingDisk() throws {
+    @Test
+    func `nothing acknowledged is lost, nothing else is done twice, and the file stays whole`() throws {
         var sum = FaultFigures()
         for trial in 0..<trials {
             let run = try FaultTrial(seed: seed &+ trial, syncs: true)
@@ -26,8 +26,8 @@ import Testing
         #expect(sum.lostWrites > Int(trials), "power cuts that lose no writes prove nothing")
     }
 
-    @Test("the same without syncing loses what was acknowledged")
-    func trialsWithoutSyncing() throws {
+    @Test
+    func `the same without syncing loses what was acknowledged`() throws {
         var lost = 0
         for trial in 0..<60 {
             let run = try FaultTrial(seed: seed &+ UInt64(trial), syncs: false)

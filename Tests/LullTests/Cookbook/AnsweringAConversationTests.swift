@@ -51,8 +51,8 @@ struct AnsweringAConversationTests {
         }
     }
 
-    @Test("what comes while the model works is answered together with what it was working on")
-    func together() async {
+    @Test
+    func `what comes while the model works is answered together with what it was working on`() async {
         let model = Model(clock: clock)
         let bot = Bot(model: model, chat: chat, clock: clock)
         bot.received("Hello!", in: "kitchen")
@@ -65,8 +65,8 @@ struct AnsweringAConversationTests {
         #expect(await model.begun == 2)
     }
 
-    @Test("what comes after the answer is answered alone, and a room does not wait for another")
-    func apart() async {
+    @Test
+    func `what comes after the answer is answered alone, and a room does not wait for another`() async {
         let bot = Bot(model: Model(clock: clock), chat: chat, clock: clock)
         bot.received("Hello!", in: "kitchen")
         bot.received("Is it raining?", in: "garden")
@@ -77,8 +77,8 @@ struct AnsweringAConversationTests {
         #expect(await chat.sent.last == "kitchen: an answer to 1 messages")
     }
 
-    @Test("an answer that fails is reported to the room")
-    func failing() async {
+    @Test
+    func `an answer that fails is reported to the room`() async {
         let bot = Bot(model: Model(clock: clock), chat: chat, clock: clock)
         bot.received("?", in: "kitchen")
         await clock.advance(by: .seconds(13))

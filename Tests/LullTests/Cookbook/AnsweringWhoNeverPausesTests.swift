@@ -39,8 +39,8 @@ struct AnsweringWhoNeverPausesTests {
         }
     }
 
-    @Test("a build whose oldest file has waited for the longest wait is finished")
-    func finished() async {
+    @Test
+    func `a build whose oldest file has waited for the longest wait is finished`() async {
         let compiler = Compiler(clock: clock)
         let builder = Builder(compiler: compiler, clock: clock)
         for save in 0..<20 {
@@ -53,8 +53,8 @@ struct AnsweringWhoNeverPausesTests {
         #expect(await compiler.built.count == 20)
     }
 
-    @Test("without it, none is finished before the saves pause")
-    func starving() async {
+    @Test
+    func `without it, none is finished before the saves pause`() async {
         let compiler = Compiler(clock: clock)
         let build = Debouncer(collectingFor: .seconds(1), whileRunning: .restart, clock: clock) { (files: [String]) in
             try await compiler.build(Set(files))

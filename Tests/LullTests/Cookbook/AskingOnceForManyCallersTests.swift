@@ -38,8 +38,8 @@ struct AskingOnceForManyCallersTests {
         }
     }
 
-    @Test("those who ask at about the same time share a request, and each gets its own user")
-    func together() async throws {
+    @Test
+    func `those who ask at about the same time share a request, and each gets its own user`() async throws {
         let users = Users(server: server, clock: clock)
         let names = clock.task {
             async let ann = users.user(1)
@@ -53,8 +53,8 @@ struct AskingOnceForManyCallersTests {
         #expect(await server.requests == [[1, 2]])
     }
 
-    @Test("more than the server takes are several requests")
-    func many() async throws {
+    @Test
+    func `more than the server takes are several requests`() async throws {
         let users = Users(server: server, clock: clock)
         let loads = (1...250).map { id in clock.task { try await users.user(id)?.name } }
         await clock.advance(by: .zero, until: .started)
@@ -63,8 +63,8 @@ struct AskingOnceForManyCallersTests {
         #expect(await server.requests.map(\.count) == [100, 100, 50])
     }
 
-    @Test("a request that fails fails for all who are in it")
-    func failing() async {
+    @Test
+    func `a request that fails fails for all who are in it`() async {
         let users = Users(server: server, clock: clock)
         let loads = [0, 1].map { id in clock.task { try await users.user(id)?.name } }
         await clock.advance(by: .zero, until: .started)

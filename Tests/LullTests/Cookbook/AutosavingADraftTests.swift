@@ -50,8 +50,8 @@ struct AutosavingADraftTests {
         }
     }
 
-    @Test("a draft is saved after ten seconds of writing, and when the screen is left")
-    func tenSeconds() async {
+    @Test
+    func `a draft is saved after ten seconds of writing, and when the screen is left`() async {
         let store = Store()
         let editor = DraftEditor(store: store, clock: clock)
         for second in 1...12 {
@@ -64,8 +64,8 @@ struct AutosavingADraftTests {
         #expect(editor.isSaved)
     }
 
-    @Test("a draft is saved two seconds after the last key")
-    func twoSeconds() async {
+    @Test
+    func `a draft is saved two seconds after the last key`() async {
         let store = Store()
         let editor = DraftEditor(store: store, clock: clock)
         editor.typed("a")
@@ -79,8 +79,8 @@ struct AutosavingADraftTests {
         #expect(editor.isSaved)
     }
 
-    @Test("leaving waits for a save that was under way, and for what was typed since")
-    func leaving() async throws {
+    @Test
+    func `leaving waits for a save that was under way, and for what was typed since`() async throws {
         let store = Store(clock: clock)
         let editor = DraftEditor(store: store, clock: clock)
         editor.typed("a")
@@ -92,8 +92,8 @@ struct AutosavingADraftTests {
         #expect(await store.drafts == ["a", "ab"])
     }
 
-    @Test("what is typed while it is saved is not taken for saved")
-    func typedMeanwhile() async {
+    @Test
+    func `what is typed while it is saved is not taken for saved`() async {
         let store = Store(clock: clock)
         let editor = DraftEditor(store: store, clock: clock)
         editor.typed("a")
@@ -106,8 +106,8 @@ struct AutosavingADraftTests {
         #expect(editor.isSaved)
     }
 
-    @Test("a draft is saved although the editor has been released")
-    func gone() async {
+    @Test
+    func `a draft is saved although the editor has been released`() async {
         let store = Store()
         do {
             let editor = DraftEditor(store: store, clock: clock)

@@ -13,15 +13,15 @@ struct CookbookTests {
         return files.filter { $0.hasSuffix(".md") && $0 != "Cookbook.md" }.map { String($0.dropLast(3)) }.sorted()
     }()
 
-    @Test("every page's code is compiled and run", arguments: names)
-    func samples(page: String) throws {
+    @Test(arguments: names)
+    func `every page's code is compiled and run`(page: String) throws {
         let article = try ArticleCode("\(Self.pages)/\(page).md")
         #expect(article.samples.count >= 2)
         #expect(try article.missing(from: "Tests/LullTests/Cookbook/\(page)Tests.swift") == [])
     }
 
-    @Test("the index names every page")
-    func index() throws {
+    @Test
+    func `the index names every page`() throws {
         let index = try String(
             contentsOf: ArticleCode.root.appending(path: "\(Self.pages)/Cookbook.md"), encoding: .utf8)
         #expect(Self.names.count == 15)

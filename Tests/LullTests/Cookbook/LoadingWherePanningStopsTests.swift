@@ -46,8 +46,8 @@ struct LoadingWherePanningStopsTests {
         }
     }
 
-    @Test("tiles are loaded where panning stops for good")
-    func forGood() async {
+    @Test
+    func `tiles are loaded where panning stops for good`() async {
         let server = TileServer(clock: clock)
         let map = MapModel(server: server, clock: clock)
         map.panningBegan()
@@ -64,8 +64,8 @@ struct LoadingWherePanningStopsTests {
         #expect(map.counters.failed == 0)
     }
 
-    @Test("panning that begins unnoticed ends the old request when the next place is due")
-    func unnoticed() async {
+    @Test
+    func `panning that begins unnoticed ends the old request when the next place is due`() async {
         let server = TileServer(clock: clock)
         let map = MapModel(server: server, clock: clock)
         map.panned(to: 1)
@@ -77,8 +77,8 @@ struct LoadingWherePanningStopsTests {
         #expect(map.counters.superseded == 1)
     }
 
-    @Test("a map that is taken up and held loads nothing")
-    func held() async {
+    @Test
+    func `a map that is taken up and held loads nothing`() async {
         let server = TileServer(clock: clock)
         let map = MapModel(server: server, clock: clock)
         map.panned(to: 1)

@@ -33,8 +33,8 @@ struct LockingAfterWrongPasscodesTests {
         }
     }
 
-    @Test("three wrong passcodes within a minute of each other lock")
-    func locks() async {
+    @Test
+    func `three wrong passcodes within a minute of each other lock`() async {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         for attempt in ["1111", "2222", "3333"] {
             await clock.advance(by: .seconds(59))
@@ -46,8 +46,8 @@ struct LockingAfterWrongPasscodesTests {
         #expect(door.isLocked)
     }
 
-    @Test("a minute's peace resets the count, to the second")
-    func peace() async {
+    @Test
+    func `a minute's peace resets the count, to the second`() async {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         _ = door.opens(with: "1111")
         _ = door.opens(with: "2222")
@@ -60,8 +60,8 @@ struct LockingAfterWrongPasscodesTests {
         #expect(door.isLocked)
     }
 
-    @Test("the right one makes it forget")
-    func right() {
+    @Test
+    func `the right one makes it forget`() {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         for _ in 1...10 {
             _ = door.opens(with: "1111")
@@ -71,15 +71,15 @@ struct LockingAfterWrongPasscodesTests {
         #expect(!door.isLocked)
     }
 
-    @Test("the door is locked before the call that locks it returns")
-    func atOnce() {
+    @Test
+    func `the door is locked before the call that locks it returns`() {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         let answers = (0..<10_000).map { door.opens(with: "\($0)") }
         #expect(!answers.contains(true))
     }
 
-    @Test("where it may come a moment later, the debouncer can count")
-    func counting() async {
+    @Test
+    func `where it may come a moment later, the debouncer can count`() async {
         let alarms = Record<Int>()
         let wrong = Debouncer(
             for: .seconds(60), maxCount: 3, combining: .merge { $0 += $1 }, clock: clock

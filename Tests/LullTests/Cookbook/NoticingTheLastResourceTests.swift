@@ -37,8 +37,8 @@ struct NoticingTheLastResourceTests {
         }
     }
 
-    @Test("a page is complete when no resource has come for a while, and has all of them")
-    func complete() async {
+    @Test
+    func `a page is complete when no resource has come for a while, and has all of them`() async {
         let page = PageLoad(clock: clock)
         for resource in ["index.html", "style.css", "photo.jpg"] {
             page.loaded(resource)
@@ -50,8 +50,8 @@ struct NoticingTheLastResourceTests {
         #expect(page.resources == ["index.html", "style.css", "photo.jpg"])
     }
 
-    @Test("a straggler makes it incomplete until it is at rest again")
-    func straggler() async {
+    @Test
+    func `a straggler makes it incomplete until it is at rest again`() async {
         let page = PageLoad(clock: clock)
         page.loaded("index.html")
         await clock.advance(by: .seconds(1))
@@ -63,8 +63,8 @@ struct NoticingTheLastResourceTests {
         #expect(page.resources == ["index.html", "late.js"])
     }
 
-    @Test("when loading breaks off, it is complete with what there is")
-    func breaksOff() async {
+    @Test
+    func `when loading breaks off, it is complete with what there is`() async {
         let page = PageLoad(clock: clock)
         page.loaded("index.html")
         page.failed()
@@ -73,8 +73,8 @@ struct NoticingTheLastResourceTests {
         #expect(page.resources == ["index.html"])
     }
 
-    @Test("a resource that comes before the handler does keeps it incomplete")
-    func between() async {
+    @Test
+    func `a resource that comes before the handler does keeps it incomplete`() async {
         let page = PageLoad(clock: clock)
         page.loaded("index.html")
         page.failed()

@@ -51,8 +51,8 @@ struct PreviewingWhatIsTypedTests {
         }
     }
 
-    @Test("the text follows every key, the preview follows when the typing pauses")
-    func pauses() async {
+    @Test
+    func `the text follows every key, the preview follows when the typing pauses`() async {
         let note = Note(clock: clock)
         for text in ["#", "# L", "# Lull"] {
             note.text.value = text
@@ -63,8 +63,8 @@ struct PreviewingWhatIsTypedTests {
         #expect(note.preview == html(from: "# Lull"))
     }
 
-    @Test("without a pause in typing there is a preview every two seconds")
-    func neverPauses() async {
+    @Test
+    func `without a pause in typing there is a preview every two seconds`() async {
         let note = Note(clock: clock)
         var previews: [Int] = []
         for key in 1...25 {
@@ -77,8 +77,8 @@ struct PreviewingWhatIsTypedTests {
         #expect(previews == [0, 10, 20])
     }
 
-    @Test("a renderer that is busy gets the newest text when it is done")
-    func busy() async throws {
+    @Test
+    func `a renderer that is busy gets the newest text when it is done`() async throws {
         let renderer = Renderer(clock: clock)
         let note = LongNote(clock: clock)
         let begun = Record<Bool>()
@@ -99,8 +99,8 @@ struct PreviewingWhatIsTypedTests {
         await rendering.value
     }
 
-    @Test("a flush settles before it returns")
-    func flush() {
+    @Test
+    func `a flush settles before it returns`() {
         let note = Note(clock: clock)
         note.text.value = "# L"
         #expect(note.text.isSettling)

@@ -50,8 +50,8 @@ struct SavingBeforeTheEndTests {
         for await _ in requests { return }
     }
 
-    @Test("what is pending has been saved when the call returns, and nothing is taken after the end")
-    func saved() async {
+    @Test
+    func `what is pending has been saved when the call returns, and nothing is taken after the end`() async {
         let journal = Journal(disk: disk, clock: clock)
         journal.changed("Dear diary")
         await journal.leave()
@@ -63,8 +63,8 @@ struct SavingBeforeTheEndTests {
     }
 
     /// Asks this process to end, again and again: it ignores that until somebody waits for it.
-    @Test("a program waits for the request to end, and saves what is left")
-    func terminated() async throws {
+    @Test
+    func `a program waits for the request to end, and saves what is left`() async throws {
         // On Linux, to ignore the signal once more would take it from Dispatch; tests of several language modes share a process.
         if getenv("LULL_SIGTERM_TESTED") != nil { return }
         setenv("LULL_SIGTERM_TESTED", "1", 1)

@@ -130,8 +130,8 @@ struct SearchingWithoutStaleAnswersTests {
         }
     }
 
-    @Test("until the newer query is due, the older answer may still appear")
-    func untilDue() async {
+    @Test
+    func `until the newer query is due, the older answer may still appear`() async {
         let search = Search(index: QuickIndex(clock: clock), clock: clock)
         search.typed("ca")
         await clock.advance(by: .milliseconds(400))
@@ -142,8 +142,8 @@ struct SearchingWithoutStaleAnswersTests {
         #expect(search.hits == ["cat"])
     }
 
-    @Test("a query that is withdrawn at the next change is not answered")
-    func withdrawn() async {
+    @Test
+    func `a query that is withdrawn at the next change is not answered`() async {
         let search = WithdrawingSearch(index: QuickIndex(clock: clock), clock: clock)
         search.typed("ca")
         await clock.advance(by: .milliseconds(400))
@@ -156,8 +156,8 @@ struct SearchingWithoutStaleAnswersTests {
         #expect(search.counters.superseded == 0)
     }
 
-    @Test("the newest query is answered, though the older answer would come later")
-    func newest() async {
+    @Test
+    func `the newest query is answered, though the older answer would come later`() async {
         let index = SlowIndex(clock: clock)
         let search = Search(index: index, clock: clock)
         search.typed("ca")  // takes ten seconds
@@ -170,8 +170,8 @@ struct SearchingWithoutStaleAnswersTests {
         #expect(search.counters.failed == 0)
     }
 
-    @Test("the index is asked once for what is typed without a pause")
-    func once() async {
+    @Test
+    func `the index is asked once for what is typed without a pause`() async {
         let index = SlowIndex(clock: clock)
         let search = Search(index: index, clock: clock)
         for query in ["c", "co", "cow"] {
@@ -182,8 +182,8 @@ struct SearchingWithoutStaleAnswersTests {
         #expect(index.asked.all == ["cow"])
     }
 
-    @Test("an index that does not listen holds up the new question, and its old answer is thrown away")
-    func deaf() async {
+    @Test
+    func `an index that does not listen holds up the new question, and its old answer is thrown away`() async {
         let index = SlowIndex(clock: clock, isDeaf: true)
         let search = Search(index: index, clock: clock)
         search.typed("ca")
@@ -196,8 +196,8 @@ struct SearchingWithoutStaleAnswersTests {
         #expect(search.counters.superseded == 1)
     }
 
-    @Test("an emptied field stays empty, whatever was under way")
-    func emptied() async {
+    @Test
+    func `an emptied field stays empty, whatever was under way`() async {
         let search = Search(index: SlowIndex(clock: clock), clock: clock)
         search.typed("ca")
         await clock.advance(by: .seconds(1))
@@ -206,8 +206,8 @@ struct SearchingWithoutStaleAnswersTests {
         #expect(search.hits == [])
     }
 
-    @Test("where both questions run, an older answer that comes after a newer one is not shown")
-    func concurrent() async {
+    @Test
+    func `where both questions run, an older answer that comes after a newer one is not shown`() async {
         let index = SlowIndex(clock: clock)
         let search = ImpatientSearch(index: index, clock: clock)
         search.typed("ca")

@@ -30,8 +30,8 @@ struct SendingOneValueTests {
         }
     }
 
-    @Test("a stepper that counts to ten sends ten")
-    func once() async {
+    @Test
+    func `a stepper that counts to ten sends ten`() async {
         let control = VolumeControl(speaker: speaker, clock: clock)
         for _ in 1...10 {
             control.step(by: 1)
@@ -41,8 +41,8 @@ struct SendingOneValueTests {
         #expect(await speaker.volumes == [10])
     }
 
-    @Test("it shows every step at once, and sends nothing before two seconds of rest")
-    func shows() async {
+    @Test
+    func `it shows every step at once, and sends nothing before two seconds of rest`() async {
         let control = VolumeControl(speaker: speaker, clock: clock)
         control.step(by: 1)
         #expect(control.volume == 1)
@@ -52,8 +52,8 @@ struct SendingOneValueTests {
         #expect(await speaker.volumes == [1])
     }
 
-    @Test("after a rest it sends again")
-    func again() async {
+    @Test
+    func `after a rest it sends again`() async {
         let control = VolumeControl(speaker: speaker, clock: clock)
         for _ in 1...2 {
             for _ in 1...5 { control.step(by: 1) }
@@ -62,8 +62,8 @@ struct SendingOneValueTests {
         #expect(await speaker.volumes == [5, 10])
     }
 
-    @Test("the last value is sent although the control has been released")
-    func gone() async {
+    @Test
+    func `the last value is sent although the control has been released`() async {
         do {
             let control = VolumeControl(speaker: speaker, clock: clock)
             control.step(by: 3)
@@ -72,8 +72,8 @@ struct SendingOneValueTests {
         #expect(await speaker.volumes == [3])
     }
 
-    @Test("with maxWait the speaker follows while the knob is turned")
-    func follows() async {
+    @Test
+    func `with maxWait the speaker follows while the knob is turned`() async {
         let send = Debouncer(for: .seconds(2), maxWait: .seconds(5), clock: clock) { [speaker] volume in
             try await speaker.set(volume)
         }

@@ -37,8 +37,8 @@ struct SendingUrgentValuesTests {
         }
     }
 
-    @Test("an urgent value is sent at once, with what was pending before it")
-    func urgent() async {
+    @Test
+    func `an urgent value is sent at once, with what was pending before it`() async {
         let alerts = Alerts(mail: mail, clock: clock)
         alerts.report(Alert("a disk is getting full"))
         await clock.advance(by: .seconds(10))
@@ -50,8 +50,8 @@ struct SendingUrgentValuesTests {
         #expect(await mail.sent.count == 1)
     }
 
-    @Test("a spacing holds an urgent value back, and a flush does not wait for it")
-    func spacing() async {
+    @Test
+    func `a spacing holds an urgent value back, and a flush does not wait for it`() async {
         let send = Debouncer(
             collectingFor: .seconds(60), options: .init(spacing: .seconds(300)), clock: clock
         ) { [mail] (texts: [String]) in try await mail.send(texts) }
@@ -65,8 +65,8 @@ struct SendingUrgentValuesTests {
         #expect(await mail.sent == [["first"], ["second"]])
     }
 
-    @Test("with the rule extend a delay of zero does not shorten the wait")
-    func extending() async {
+    @Test
+    func `with the rule extend a delay of zero does not shorten the wait`() async {
         let send = Debouncer(
             collectingFor: .seconds(60), options: .init(delayRule: .extend), clock: clock
         ) { [mail] (texts: [String]) in try await mail.send(texts) }

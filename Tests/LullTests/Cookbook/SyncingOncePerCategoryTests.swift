@@ -52,8 +52,8 @@ struct SyncingOncePerCategoryTests {
         }
     }
 
-    @Test("a hundred changes of steps and a few of sleep are one sync each")
-    func onceEach() async {
+    @Test
+    func `a hundred changes of steps and a few of sleep are one sync each`() async {
         let store = Store()
         let health = HealthSync(store: store, clock: clock)
         for change in 1...103 {
@@ -64,8 +64,8 @@ struct SyncingOncePerCategoryTests {
         #expect(await store.synced.sorted() == ["sleep", "steps"])
     }
 
-    @Test("one that fails does not stop the other, and is reported")
-    func failing() async {
+    @Test
+    func `one that fails does not stop the other, and is reported`() async {
         let store = Store(broken: .sleep)
         let health = HealthSync(store: store, clock: clock)
         health.changed(.sleep)
@@ -75,8 +75,8 @@ struct SyncingOncePerCategoryTests {
         #expect(await store.problems.count == 1)
     }
 
-    @Test("changes during a sync make one more, and never two at a time")
-    func during() async {
+    @Test
+    func `changes during a sync make one more, and never two at a time`() async {
         let store = Store(clock: clock)
         let health = HealthSync(store: store, clock: clock)
         health.changed(.steps)
@@ -88,8 +88,8 @@ struct SyncingOncePerCategoryTests {
         #expect(await store.synced == ["steps", "steps"])
     }
 
-    @Test("a store that never rests is synced every thirty seconds")
-    func restless() async {
+    @Test
+    func `a store that never rests is synced every thirty seconds`() async {
         let store = Store()
         let health = HealthSync(store: store, clock: clock)
         for _ in 1...61 {
@@ -99,8 +99,8 @@ struct SyncingOncePerCategoryTests {
         #expect(await store.synced.count == 2)
     }
 
-    @Test("when the time is running out, it has been synced when the call returns")
-    func runningOut() async {
+    @Test
+    func `when the time is running out, it has been synced when the call returns`() async {
         let store = Store()
         let health = HealthSync(store: store, clock: clock)
         health.changed(.steps)

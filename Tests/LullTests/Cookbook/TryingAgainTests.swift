@@ -59,8 +59,8 @@ struct TryingAgainTests {
         }
     }
 
-    @Test("a newer draft takes the place of one that is being tried again")
-    func newer() async {
+    @Test
+    func `a newer draft takes the place of one that is being tried again`() async {
         let store = Store()
         let editor = PersistentEditor(store: store, clock: clock)
         await store.goAway()
@@ -77,8 +77,8 @@ struct TryingAgainTests {
         #expect(editor.counters.failed == 0)
     }
 
-    @Test("the user sees the failure, and it is retried until it works")
-    func again() async {
+    @Test
+    func `the user sees the failure, and it is retried until it works`() async {
         let store = Store()
         let editor = PersistentEditor(store: store, clock: clock)
         await store.goAway()
@@ -95,8 +95,8 @@ struct TryingAgainTests {
         #expect(editor.counters.executed == 1)
     }
 
-    @Test("the pauses grow to a minute and no further")
-    func pauses() async {
+    @Test
+    func `the pauses grow to a minute and no further`() async {
         let store = Store()
         let editor = PersistentEditor(store: store, clock: clock)
         await store.goAway()
@@ -108,8 +108,8 @@ struct TryingAgainTests {
         await clock.advance(by: .zero)
     }
 
-    @Test("giving up ends it, and is no failure")
-    func givingUp() async {
+    @Test
+    func `giving up ends it, and is no failure`() async {
         let store = Store()
         let editor = PersistentEditor(store: store, clock: clock)
         await store.goAway()

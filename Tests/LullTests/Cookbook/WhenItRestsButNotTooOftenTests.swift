@@ -49,8 +49,8 @@ struct WhenItRestsButNotTooOftenTests {
         }
     }
 
-    @Test("a pause is not enough while the spacing has not passed")
-    func spaced() async {
+    @Test
+    func `a pause is not enough while the spacing has not passed`() async {
         let search = PaidSearch(service, clock: clock)
         search.type("s")
         await clock.advance(by: .milliseconds(300))  // the first query
@@ -62,8 +62,8 @@ struct WhenItRestsButNotTooOftenTests {
         #expect(search.hits == ["about swi"])
     }
 
-    @Test("return does not wait, and the spacing counts from it")
-    func returnKey() async {
+    @Test
+    func `return does not wait, and the spacing counts from it`() async {
         let search = PaidSearch(service, clock: clock)
         search.type("s")
         await clock.advance(by: .milliseconds(300))
@@ -76,8 +76,8 @@ struct WhenItRestsButNotTooOftenTests {
         #expect(service.queries == ["s", "sw", "swi"])
     }
 
-    @Test("groups of alerts page at most every five minutes, and are remembered that long")
-    func pager() async {
+    @Test
+    func `groups of alerts page at most every five minutes, and are remembered that long`() async {
         let pages = Record<String>()
         let page = KeyedDebouncer(for: .seconds(10), options: .init(spacing: .seconds(300)), clock: clock) {
             (group: String, alert: String) in

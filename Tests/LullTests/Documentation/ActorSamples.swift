@@ -41,9 +41,9 @@ struct ActorSamples {
         }
     }
 
-    @Test("a model of a view")
+    @Test
     @MainActor
-    func editor() async {
+    func `a model of a view`() async {
         let store = Store()
         let editor = Editor(store: store, clock: clock)
         editor.edited(Draft("a"))
@@ -58,9 +58,9 @@ struct ActorSamples {
         #expect(await store.drafts.count == 2)
     }
 
-    @Test("a pending value is saved when the model is released, and does not keep it alive")
+    @Test
     @MainActor
-    func editorGoes() async {
+    func `a pending value is saved when the model is released, and does not keep it alive`() async {
         let store = Store()
         weak var gone: Editor?
         do {
@@ -102,8 +102,8 @@ struct ActorSamples {
         }
     }
 
-    @Test("an actor")
-    func uploader() async {
+    @Test
+    func `an actor`() async {
         let server = Server()
         let uploader = Uploader(server: server, clock: clock)
         await uploader.add("a")
@@ -117,8 +117,8 @@ struct ActorSamples {
         #expect(await uploader.sent == 3)
     }
 
-    @Test("a pending value is sent when the actor is released, and does not keep it alive")
-    func uploaderGoes() async throws {
+    @Test
+    func `a pending value is sent when the actor is released, and does not keep it alive`() async throws {
         let server = Server()
         weak var gone: Uploader?
         do {
@@ -146,8 +146,8 @@ struct ActorSamples {
         }
     }
 
-    @Test("an actor that takes submits without an await")
-    func telemetry() async {
+    @Test
+    func `an actor that takes submits without an await`() async {
         let server = Server()
         let telemetry = Telemetry(server: server, clock: clock)
         for event in ["a", "b", "c"] { telemetry.happened(event) }
@@ -180,8 +180,8 @@ struct ActorSamples {
         }
     }
 
-    @Test("an actor on which the handler runs, and which is released after a stop")
-    func journal() async throws {
+    @Test
+    func `an actor on which the handler runs, and which is released after a stop`() async throws {
         weak var gone: Journal?
         do {
             let journal = Journal(clock: clock)

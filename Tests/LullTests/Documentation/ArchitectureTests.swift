@@ -11,8 +11,8 @@ struct ArchitectureTests {
         page = try Self.text(of: "docs/architecture.md")
     }
 
-    @Test("links to files and folders that exist")
-    func links() {
+    @Test
+    func `links to files and folders that exist`() {
         let paths = page.matches(of: /\]\(\.\.\/([^)#]+)/).map { String($0.1) }
         #expect(paths.count > 20)
         for path in paths {
@@ -21,8 +21,8 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("names types and functions that are declared in the file linked before them")
-    func declarations() throws {
+    @Test
+    func `names types and functions that are declared in the file linked before them`() throws {
         var count = 0
         for paragraph in page.components(separatedBy: "\n\n").flatMap(Self.items) {
             var file: (name: String, source: String)?
@@ -45,8 +45,8 @@ struct ArchitectureTests {
         paragraph.replacing(/\n(?=\d+\. |\|)/, with: "\u{0}").split(separator: "\u{0}").map(String.init)
     }
 
-    @Test("describes every target that users and the command have")
-    func targets() throws {
+    @Test
+    func `describes every target that users and the command have`() throws {
         let manifest = try Self.text(of: "Package.swift")
         let names = manifest.matches(of: /\.(?:target|executableTarget|systemLibrary)\(\s*name: "(\w+)"([^)]*)/)
             .filter { !$0.2.contains("Tests/") }.map { String($0.1) }

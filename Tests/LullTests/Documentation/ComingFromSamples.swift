@@ -9,8 +9,8 @@ import Testing
 struct ComingFromSamples {
     let clock = ManualClock()
 
-    @Test("the samples")
-    func samples() async throws {
+    @Test
+    func `the samples`() async throws {
         let screen = Service()
         let (queries, typing) = AsyncStream.makeStream(of: String.self)
         let (positions, moving) = AsyncStream.makeStream(of: String.self)
@@ -30,8 +30,8 @@ struct ComingFromSamples {
         #expect(try article.missing(from: "Tests/LullTests/Documentation/ComingFromSamples.swift") == [])
     }
 
-    @Test("combining the first delivers the first value of an interval at its end")
-    func first() async {
+    @Test
+    func `combining the first delivers the first value of an interval at its end`() async {
         let seen = Record<String>()
         let it = Throttler(every: .seconds(2), combining: .first, clock: clock) { (value: String) in seen.add(value) }
         for value in ["a", "b", "c"] { it(value) }
@@ -39,8 +39,8 @@ struct ComingFromSamples {
         #expect(seen.all == ["a", "b"])
     }
 
-    @Test("maxWait counts from the oldest value that waits")
-    func maxWait() async {
+    @Test
+    func `maxWait counts from the oldest value that waits`() async {
         let seen = Record<Duration>()
         let it = Debouncer(for: .seconds(2), maxWait: .seconds(3), clock: clock) { [clock] in
             seen.add(clock.now.sinceStart)

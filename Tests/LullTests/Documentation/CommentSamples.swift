@@ -8,8 +8,8 @@ import Testing
 
 @Suite("The samples in the comments of LullTesting")
 struct TestingCommentSamples {
-    @Test("a clock that a test advances")
-    func clock() async {
+    @Test
+    func `a clock that a test advances`() async {
         let store = Store()
         let clock = ManualClock()
         let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
@@ -19,8 +19,8 @@ struct TestingCommentSamples {
         #expect(await store.drafts == [Draft("ab")])
     }
 
-    @Test("a call that returns only after the clock has moved")
-    func task() async throws {
+    @Test
+    func `a call that returns only after the clock has moved`() async throws {
         let clock = ManualClock()
         let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in draft.count }
         let outcome = clock.task { try await save.outcome(of: "ab") }
@@ -29,9 +29,9 @@ struct TestingCommentSamples {
         guard case .executed(2) = try await outcome.value else { Issue.record("not executed"); return }
     }
 
-    @Test("a task that sleeps")
+    @Test
     @MainActor
-    func sleeps() async {
+    func `a task that sleeps`() async {
         let clock = ManualClock()
         let poller = SleepingSamples.Poller(clock: clock)
         poller.start()
@@ -60,24 +60,24 @@ struct CommentSamples {
     let position = 1
     let lamp = "lamp"
 
-    @Test("a debouncer is flushed")
-    func debouncer() async {
+    @Test
+    func `a debouncer is flushed`() async {
         let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
         save(draft)
         await save.flushAndWait()
         #expect(await api.drafts == [draft])
     }
 
-    @Test("a throttler")
-    func throttler() async {
+    @Test
+    func `a throttler`() async {
         let report = Throttler(every: .seconds(1)) { (position: Position) in try await server.report(position) }
         report(position)
         await report.shutDownAndWait()
         #expect(await server.told == ["at 1"])
     }
 
-    @Test("keys")
-    func keys() async {
+    @Test
+    func `keys`() async {
         let levels = KeyedDebouncer(for: .seconds(2), maxWait: .seconds(10)) { (device: DeviceID, level: Int) in
             try await hub.set(level, on: device)
         }
@@ -94,8 +94,8 @@ struct CommentSamples {
         #expect(await server.told == ["sync steps"])
     }
 
-    @Test("values that are collected or merged")
-    func combining() async {
+    @Test
+    func `values that are collected or merged`() async {
         let upload = Debouncer(collectingFor: .seconds(5), maxCount: 100) { (events: [String]) in
             try await server.upload(events)
         }
@@ -111,8 +111,8 @@ struct CommentSamples {
         #expect(await counter.told == ["+1", "+4"])
     }
 
-    @Test("options")
-    func options() async {
+    @Test
+    func `options`() async {
         let save = Debouncer(for: .seconds(2), options: .init(atEnd: .flush)) { (draft: Draft) in
             try await api.save(draft)
         }
@@ -127,8 +127,8 @@ struct CommentSamples {
         #expect(await server.told == ["at 1"])
     }
 
-    @Test("settings from outside")
-    func policies() async throws {
+    @Test
+    func `settings from outside`() async throws {
         do {
             let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
             let save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
@@ -149,8 +149,8 @@ struct CommentSamples {
         #expect(save != nil && log.lines.all == [])
     }
 
-    @Test("a handler that gets the key alone")
-    func keyAlone() async {
+    @Test
+    func `a handler that gets the key alone`() async {
         enum Account { typealias ID = Int }
         let account = (id: 7, name: "a")
         let sync = KeyedDebouncer(for: .seconds(2)) { (account: Account.ID) in try await server.sync(account) }
@@ -165,8 +165,8 @@ struct CommentSamples {
         _ = user
     }
 
-    @Test("outcomes, by a callback and awaited")
-    func outcomes() async throws {
+    @Test
+    func `outcomes, by a callback and awaited`() async throws {
         let save = Debouncer(for: .zero) { (draft: Draft) in try await api.save(draft) }
         save.submit(draft) { outcome in
             if case .failed(let error) = outcome { await screen.show("not saved: \(error)") }
@@ -188,8 +188,8 @@ struct CommentSamples {
         try Data(recording.trace().utf8).write(to: file)
     }
 
-    @Test("sequences")
-    func sequences() async {
+    @Test
+    func `sequences`() async {
         let found = Record<String>()
         func search(_ query: String) async { found.add(query) }
         func show(_ position: Int) async { found.add("\(position)") }

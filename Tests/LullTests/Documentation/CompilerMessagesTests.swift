@@ -21,8 +21,8 @@
             "-swift-version 5 -strict-concurrency=complete",
         ]
 
-        @Test("are what it says of the code of the page")
-        func refused() throws {
+        @Test
+        func `are what it says of the code of the page`() throws {
             let entries = try entries()
             #expect(entries.count >= 15)
             // What is found while types are checked keeps the compiler from looking for more; so those are left out
@@ -41,8 +41,8 @@
             #expect(rest.map(\.title) == [])
         }
 
-        @Test("are not said of what to write instead", arguments: modes)
-        func accepted(mode: String) throws {
+        @Test(arguments: modes)
+        func `are not said of what to write instead`(mode: String) throws {
             let said = try compile(entries().map(\.accepted), "-emit-sil \(mode)")
             #expect(said == "")
         }

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The sample of LullCore")
 struct CoreSamples {
-    @Test("an engine that is driven by hand")
-    func engine() throws {
+    @Test
+    func `an engine that is driven by hand`() throws {
         var lines: [String] = []
         func print(_ line: String) { lines.append(line) }
 

@@ -18,8 +18,8 @@ struct DecisionTests {
         records = try names.filter { $0 != "README.md" }.reduce(into: [:]) { $0[$1] = try text($1) }
     }
 
-    @Test("are few and short, and have the same parts")
-    func parts() {
+    @Test
+    func `are few and short, and have the same parts`() {
         #expect((10...25).contains(records.count))
         for (name, text) in records {
             #expect(text.split(whereSeparator: \.isWhitespace).count <= 250, "\(name)")
@@ -28,8 +28,8 @@ struct DecisionTests {
         }
     }
 
-    @Test("are in the index, under their titles")
-    func indexed() {
+    @Test
+    func `are in the index, under their titles`() {
         let entries = index.matches(of: #/(?m)^- \[(.+)\]\((.+)\)$/#).map { (title: String($0.1), name: String($0.2)) }
         #expect(entries.map(\.name).sorted() == records.keys.sorted())
         for entry in entries {

@@ -29,9 +29,9 @@ struct FromATaskSamples {
         }
     }
 
-    @Test("a search that is cancelled shows nothing")
+    @Test
     @MainActor
-    func search() async {
+    func `a search that is cancelled shows nothing`() async {
         let search = PlainSearch(index: Index())
         search.typed("ca")
         search.typed("cat")
@@ -88,9 +88,9 @@ struct FromATaskSamples {
         }
     }
 
-    @Test("both editors save the last draft when they are closed")
+    @Test
     @MainActor
-    func editors() async {
+    func `both editors save the last draft when they are closed`() async {
         let stores = (plain: Store(), lull: Store())
         let (plain, lull) = (PlainEditor(store: stores.plain), SavingEditor(store: stores.lull))
         for draft in [Draft("a"), Draft("ab")] {
@@ -121,8 +121,8 @@ struct FromATaskSamples {
         }
     }
 
-    @Test("levels by key")
-    func levels() async {
+    @Test
+    func `levels by key`() async {
         let (hub, clock) = (Service(), ManualClock())
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (device: String, level: Int) in
             try await hub.set(level, on: device)

@@ -11,8 +11,8 @@ import Testing
 struct GettingStartedSamples {
     let clock = ManualClock()
 
-    @Test("the landing page: save and flush")
-    func landing() async {
+    @Test
+    func `the landing page: save and flush`() async {
         let api = Store()
         let draft = Draft("a")
 
@@ -23,8 +23,8 @@ struct GettingStartedSamples {
         #expect(await api.drafts == [draft])
     }
 
-    @Test("the landing page: keys")
-    func levels() async {
+    @Test
+    func `the landing page: keys`() async {
         let hub = Service()
         typealias DeviceID = String
         let lamp: DeviceID = "lamp"
@@ -38,8 +38,8 @@ struct GettingStartedSamples {
         #expect(await hub.told == ["lamp=8"])
     }
 
-    @Test("a throttler, with keys and without")
-    func throttlers() async {
+    @Test
+    func `a throttler, with keys and without`() async {
         typealias Position = Int
         let (server, store, position) = (Service(), Service(), 7)
 
@@ -56,8 +56,8 @@ struct GettingStartedSamples {
         #expect(await server.told + store.told == ["at 7", "sync steps"])
     }
 
-    @Test("save when the typing stops")
-    func save() async {
+    @Test
+    func `save when the typing stops`() async {
         let store = Store()
         let draft = Draft("a")
         let save = Debouncer(for: .seconds(2), maxWait: .seconds(30), clock: clock) { (draft: Draft) in
@@ -94,9 +94,9 @@ struct GettingStartedSamples {
         }
     }
 
-    @Test("a view model that saves")
+    @Test
     @MainActor
-    func editor() async {
+    func `a view model that saves`() async {
         let store = Store()
         let editor = Editor(store: store)
         editor.edited(Draft("a"))
@@ -127,9 +127,9 @@ struct GettingStartedSamples {
         }
     }
 
-    @Test("a view model that searches")
+    @Test
     @MainActor
-    func search() async {
+    func `a view model that searches`() async {
         let search = Search(index: Index())
         search.typed("ca")
         search.typed("cat")
@@ -137,8 +137,8 @@ struct GettingStartedSamples {
         #expect(search.hits == ["cat"])
     }
 
-    @Test("a knob, and something without a value")
-    func knob() async {
+    @Test
+    func `a knob, and something without a value`() async {
         let (speaker, view) = (Service(), Service())
 
         let volume = Throttler(every: .milliseconds(50), clock: clock) { (level: Double) in await speaker.set(level) }
@@ -155,9 +155,9 @@ struct GettingStartedSamples {
         #expect(await view.told == ["reload"])
     }
 
-    @Test("a value that settles")
+    @Test
     @MainActor
-    func settles() async {
+    func `a value that settles`() async {
         var printed: [String] = []
         func print(_ text: String) { printed.append(text) }
 
@@ -170,8 +170,8 @@ struct GettingStartedSamples {
         #expect(text.settled == "# Lull")
     }
 
-    @Test("a queue")
-    func queue() async {
+    @Test
+    func `a queue`() async {
         let (file, queue) = (File(), DispatchQueue(label: "files"))
         let write = Debouncer(for: .seconds(1), on: queue, clock: clock) { (text: String) in try file.write(text) }
         write("a")
@@ -183,8 +183,8 @@ struct GettingStartedSamples {
         var number: Int
     }
 
-    @Test("many keys")
-    func manyKeys() async {
+    @Test
+    func `many keys`() async {
         let (index, log, document) = (Service(), Log(), DocumentID(number: 12))
         let reindex = KeyedDebouncer(
             for: .seconds(5), maxWait: .seconds(60), options: .init(maxConcurrent: 4, capacity: 10_000), clock: clock,

@@ -9,8 +9,8 @@ import Testing
 struct GuideSamples {
     let clock = ManualClock()
 
-    @Test("the README saves, and loses nothing at the end")
-    func readme() async {
+    @Test
+    func `the README saves, and loses nothing at the end`() async {
         let printed = Record<String>()
         let print: @Sendable (String) -> Void = { printed.add($0) }
 
@@ -23,8 +23,8 @@ struct GuideSamples {
         #expect(printed.all == ["saving Hello"])
     }
 
-    @Test("a debouncer that is made for each call saves every draft")
-    func madeAnew() async throws {
+    @Test
+    func `a debouncer that is made for each call saves every draft`() async throws {
         let store = Store()
         func edited(_ draft: Draft) {
             let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }

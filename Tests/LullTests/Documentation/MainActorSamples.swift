@@ -16,8 +16,8 @@ struct MainActorSamples {
 
     let clock = ManualClock()
 
-    @Test("a key of one's own is not isolated")
-    func keys() async {
+    @Test
+    func `a key of one's own is not isolated`() async {
         let index = Service()
         let reindex = KeyedDebouncer(for: .seconds(5), clock: clock) { (id: DocumentID, revision: Int) in
             try await index.update(id.number, to: revision)
@@ -54,8 +54,8 @@ struct MainActorSamples {
         func show(_ text: String) { shown.append(text) }
     }
 
-    @Test("values and handlers need nothing")
-    func values() async {
+    @Test
+    func `values and handlers need nothing`() async {
         let screen = Screen()
         let model = SearchModel(screen: screen, clock: clock)
         model.typed("ca")
@@ -78,8 +78,8 @@ struct MainActorSamples {
         }
     }
 
-    @Test("an object that is not isolated may be called from anywhere")
-    func anywhere() async {
+    @Test
+    func `an object that is not isolated may be called from anywhere`() async {
         let server = Server()
         let telemetry = Telemetry(server: server, clock: clock)
         telemetry.happened("a")
@@ -112,8 +112,8 @@ struct MainActorSamples {
         }
     }
 
-    @Test("long computations leave the main actor")
-    func computing() async {
+    @Test
+    func `long computations leave the main actor`() async {
         let preview = Preview(clock: clock)
         preview.typed("# Lull")
         await clock.advance(by: .milliseconds(300))

@@ -18,8 +18,8 @@ struct ObservingSamples {
         return Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
     }
 
-    @Test("the numbers")
-    func numbers() async {
+    @Test
+    func `the numbers`() async {
         let save = debouncer()
         for text in ["a", "ab", "abc", "abcd", "abcde"] { save(Draft(text)) }
         await clock.advance(by: .seconds(2))
@@ -31,8 +31,8 @@ struct ObservingSamples {
         #expect(counters.addUp)
     }
 
-    @Test("the story, which ends with the task of the observer")
-    func story() async {
+    @Test
+    func `the story, which ends with the task of the observer`() async {
         let save = debouncer()
         let listening = clock.task {
             let events = save.events()
@@ -55,8 +55,10 @@ struct ObservingSamples {
         _ = await listening.result
     }
 
-    @Test("a slow observer learns how many events it has missed: together with those it saw, these are all")
-    func slow() async throws {
+    @Test
+    func `a slow observer learns how many events it has missed: together with those it saw, these are all`()
+        async throws
+    {
         let save = debouncer()
         let listening = clock.task {
             var (seen, missed) = (0, 0)
@@ -84,10 +86,10 @@ struct ObservingSamples {
         }
     }
 
-    @Test(
-        "a spinner turns while the handler runs, whether or not somebody awaits the outcome", arguments: [false, true])
+    @Test(arguments: [false, true])
     @MainActor
-    func spinner(awaits: Bool) async throws {
+    func `a spinner turns while the handler runs, whether or not somebody awaits the outcome`(awaits: Bool) async throws
+    {
         let activity = Activity()
         let save = Debouncer(for: .seconds(2), clock: clock) { [clock] (draft: Draft) in
             try await clock.sleep(for: .seconds(3))
@@ -111,8 +113,8 @@ struct ObservingSamples {
         _ = await outcome?.result
     }
 
-    @Test("a recording is a trace without values")
-    func recorded() {
+    @Test
+    func `a recording is a trace without values`() {
         let save = debouncer()
         let recording = save.startRecording()
         // … as long as it takes to see what is usual
@@ -123,8 +125,8 @@ struct ObservingSamples {
         #expect(recording.trace() == "{\"at\":0.000000000}\n{\"at\":0.000000000}\n")
     }
 
-    @Test("the code of the article is the code above")
-    func article() throws {
+    @Test
+    func `the code of the article is the code above`() throws {
         let article = try ArticleCode("Sources/Lull/Lull.docc/Observing.md")
         #expect(article.samples.count == 5)
         #expect(try article.missing(from: "Tests/LullTests/Documentation/ObservingSamples.swift") == [])

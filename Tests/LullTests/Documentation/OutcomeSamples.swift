@@ -9,8 +9,8 @@ import Testing
 struct OutcomeSamples {
     let clock = ManualClock()
 
-    @Test("an outcome that is awaited", arguments: ["a", ""])
-    func outcome(text: String) async throws {
+    @Test(arguments: ["a", ""])
+    func `an outcome that is awaited`(text: String) async throws {
         let (store, draft, lines) = (Store(), Draft(text), Record<String>())
         let print = { @Sendable (line: String) in lines.add(line) }
 
@@ -38,8 +38,8 @@ struct OutcomeSamples {
         #expect(lines.all == [text.isEmpty ? "not saved: Refusal(reason: \"no\")" : "saved as revision 1"])
     }
 
-    @Test("every waiting caller gets the last result, also one that calls while the handler runs")
-    func lastResult() async throws {
+    @Test
+    func `every waiting caller gets the last result, also one that calls while the handler runs`() async throws {
         let source = SlowSource(clock: clock)
         let load = Debouncer(for: .seconds(1), combining: .merge { $0 = $1 }, clock: clock) { (page: Int) in
             try await source.page(page)
@@ -82,9 +82,9 @@ struct OutcomeSamples {
         }
     }
 
-    @Test("a callback")
+    @Test
     @MainActor
-    func callback() async {
+    func `a callback`() async {
         let (store, draft) = (Store(), Draft("a"))
         var shown: [Int] = []
         func show(_ revision: Int) { shown.append(revision) }
@@ -96,8 +96,8 @@ struct OutcomeSamples {
         #expect(shown == [1])
     }
 
-    @Test("a failure handler")
-    func failures() async {
+    @Test
+    func `a failure handler`() async {
         let (store, screen) = (Store(), Service())
         let save = Debouncer(
             for: .seconds(2), clock: clock,

@@ -20,8 +20,8 @@ struct PageTests {
         "LullTesting/TestingCodeThatSleeps": "SleepingSamples",
     ]
 
-    @Test("is compiled and run", arguments: pages.keys.sorted())
-    func samples(page: String) throws {
+    @Test(arguments: pages.keys.sorted())
+    func `is compiled and run`(page: String) throws {
         let (module, name) = (page.prefix { $0 != "/" }, page.drop { $0 != "/" })
         let article = try ArticleCode("Sources/\(module)/\(module).docc\(name).md")
         #expect(article.samples.count >= 2)
@@ -35,23 +35,23 @@ struct PageTests {
         "docs/troubleshooting.md": "LullTests/Documentation/GuideSamples",
     ]
 
-    @Test("outside the documentation, too", arguments: guides.keys.sorted())
-    func guide(path: String) throws {
+    @Test(arguments: guides.keys.sorted())
+    func `outside the documentation, too`(path: String) throws {
         let guide = try ArticleCode(path)
         #expect(!guide.samples.isEmpty)
         let source = "Tests/\(Self.guides[path] ?? "").swift"
         #expect(try guide.missing(from: source, ignoring: ", clock: clock") == [])
     }
 
-    @Test("in a comment is that of the tests, too", arguments: ["Lull": 15, "LullTesting": 3])
-    func comments(module: String, count: Int) throws {
+    @Test(arguments: ["Lull": 15, "LullTesting": 3])
+    func `in a comment is that of the tests, too`(module: String, count: Int) throws {
         let comments = try ArticleCode(commentsIn: "Sources/\(module)")
         #expect(comments.samples.count >= count)
         #expect(try comments.missing(from: "Tests/LullTests/Documentation/CommentSamples.swift") == [])
     }
 
-    @Test("that is missing is named, and so is where it belongs")
-    func message() throws {
+    @Test
+    func `that is missing is named, and so is where it belongs`() throws {
         let article = try ArticleCode("Sources/Lull/Lull.docc/GettingStarted.md")
         let elsewhere = "Tests/LullTests/Documentation/WaitSamples.swift"
         let messages = try article.missing(from: elsewhere)

@@ -9,8 +9,8 @@ import Testing
 struct PolicySamples {
     let clock = ManualClock()
 
-    @Test("batches and merges")
-    func batches() async {
+    @Test
+    func `batches and merges`() async {
         typealias Event = String
         let (server, counter) = (Service(), Service())
         let upload = Debouncer(
@@ -29,8 +29,8 @@ struct PolicySamples {
         #expect(await counter.told == ["+1", "+4"])
     }
 
-    @Test("a bound on batches, and a tolerance")
-    func bounds() async {
+    @Test
+    func `a bound on batches, and a tolerance`() async {
         typealias Event = String
         let (server, store) = (Service(), Store())
         let upload = Debouncer(
@@ -51,8 +51,8 @@ struct PolicySamples {
         #expect(await store.drafts == [Draft("c")])
     }
 
-    @Test("settings from outside")
-    func settings() {
+    @Test
+    func `settings from outside`() {
         let wait = Duration.seconds(2)
         let maxWait = Duration.seconds(1)
         var lines: [String] = []
@@ -67,8 +67,8 @@ struct PolicySamples {
         #expect(lines == ["in the settings: the maxWait is 1s, but must be at least the wait of 2s"])
     }
 
-    @Test("a delay of its own")
-    func delay() async {
+    @Test
+    func `a delay of its own`() async {
         let (store, draft) = (Store(), Draft("a"))
         let save = Debouncer(for: .seconds(2), clock: clock) { (draft: Draft) in try await store.save(draft) }
         save.submit(draft, after: .milliseconds(200))

@@ -90,8 +90,8 @@ struct RunningTimelines {
         return lines.joined(separator: "\n")
     }
 
-    @Test("is what debouncers do")
-    func article() async throws {
+    @Test
+    func `is what debouncers do`() async throws {
         let path = ArticleCode.root.appending(path: "Sources/Lull/Lull.docc/ChoosingAPolicy.md")
         let article = try String(contentsOf: path, encoding: .utf8)
         let picture = await picture()

@@ -14,8 +14,8 @@ struct SequenceSamples {
         var value: Int
     }
 
-    @Test("debounced and throttled sequences")
-    func sequences() async throws {
+    @Test
+    func `debounced and throttled sequences`() async throws {
         let (screen, server) = (Service(), Service())
         func stream<Element: Sendable>(_ elements: [Element]) -> AsyncStream<Element> {
             let (stream, input) = AsyncStream.makeStream(of: Element.self)
@@ -43,8 +43,8 @@ struct SequenceSamples {
         #expect(await server.told == ["a+b"])
     }
 
-    @Test("a sequence without repetition")
-    nonisolated func withoutRepetition() async throws {
+    @Test
+    nonisolated func `a sequence without repetition`() async throws {
         let screen = Service()
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let consumer = clock.task {
@@ -64,8 +64,8 @@ struct SequenceSamples {
         #expect(await screen.told == ["searching for cat", "searching for cats"])
     }
 
-    @Test("a sequence under the manual clock")
-    nonisolated func sequenceUnderTest() async {
+    @Test
+    nonisolated func `a sequence under the manual clock`() async {
         let seen = Record<String>()
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let consumer = clock.task {

@@ -9,8 +9,8 @@ import Testing
 struct SleepingSamples {
     let clock = ManualClock()
 
-    @Test("a function that sleeps")
-    func function() async throws {
+    @Test
+    func `a function that sleeps`() async throws {
         let server = Server(answers: 4)
         let connecting = clock.task { try await connect(to: server, clock: clock) }
         await clock.advance(by: .seconds(3))
@@ -19,8 +19,8 @@ struct SleepingSamples {
         #expect(try await connecting.value == 4)
     }
 
-    @Test("a function that sleeps, and gives up")
-    func givesUp() async throws {
+    @Test
+    func `a function that sleeps, and gives up`() async throws {
         let server = Server(answers: 5)
         let connecting = clock.task { try await connect(to: server, clock: clock) }
         await clock.advance(by: .seconds(60))
@@ -52,8 +52,8 @@ struct SleepingSamples {
         }
     }
 
-    @Test("a task that sleeps")
-    func task() async {
+    @Test
+    func `a task that sleeps`() async {
         let poller = Poller(clock: clock)
         poller.start()
         await clock.waitForSleeps()

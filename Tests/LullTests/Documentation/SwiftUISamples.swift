@@ -40,9 +40,9 @@ struct SwiftUISamples {
         }
     }
 
-    @Test("a model that a view binds its fields to")
+    @Test
     @MainActor
-    func model() async {
+    func `a model that a view binds its fields to`() async {
         let (store, clock) = (Store(), ManualClock())
         let model = NotesModel(store: store, clock: clock)
         model.query.value = "ca"

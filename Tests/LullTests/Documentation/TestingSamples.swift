@@ -9,9 +9,9 @@ import Testing
 struct TestingSamples {
     typealias Gate = Door
 
-    @Test("Saves the last draft, once, when two seconds have passed")
+    @Test
     @MainActor
-    func saves() async {
+    func `Saves the last draft, once, when two seconds have passed`() async {
         let clock = ManualClock()
         var saved: [String] = []
         let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in saved.append(draft) }
@@ -43,9 +43,9 @@ struct TestingSamples {
         func leave() { save.flush() }
     }
 
-    @Test("the clock is brought in, and what is due at once waits for it")
+    @Test
     @MainActor
-    func editor() async {
+    func `the clock is brought in, and what is due at once waits for it`() async {
         let clock = ManualClock()
         let store = Store()
         let editor = Editor(store: store, clock: clock)
@@ -61,8 +61,8 @@ struct TestingSamples {
         #expect(await store.drafts == [Draft("ab"), Draft("abc")])
     }
 
-    @Test("handlers that sleep")
-    func sleeping() async {
+    @Test
+    func `handlers that sleep`() async {
         let (clock, found) = (ManualClock(), Record<String>())
         let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
             (query: String) in
@@ -77,8 +77,8 @@ struct TestingSamples {
         #expect(found.all == ["cat"])
     }
 
-    @Test("what the clock follows")
-    func following() async {
+    @Test
+    func `what the clock follows`() async {
         let (clock, shown) = (ManualClock(), Record<String>())
         let load = Debouncer(for: .seconds(1), clock: clock) { @MainActor [shown] (page: Int) in
             async let text: Void = clock.sleep(for: .seconds(2))
@@ -96,8 +96,8 @@ struct TestingSamples {
         #expect(shown.all == ["text", "pictures"])
     }
 
-    @Test("handlers that wait for the test, and calls that wait")
-    func waiting() async throws {
+    @Test
+    func `handlers that wait for the test, and calls that wait`() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let save = Debouncer(for: .seconds(2), clock: clock) { (draft: String) in
             await gate.pass()
@@ -118,8 +118,8 @@ struct TestingSamples {
         guard case .executed(2) = try await outcome.value else { Issue.record("not executed"); return }
     }
 
-    @Test("a clock with less patience")
-    func patience() async {
+    @Test
+    func `a clock with less patience`() async {
         let clock = ManualClock(patience: .seconds(2), onStall: { Issue.record("\($0)") })
         await clock.advance(by: .seconds(1))
     }

@@ -88,16 +88,15 @@ struct Timeline: CustomTestStringConvertible, Sendable {
 @Suite("The timelines of the articles")
 struct TimelineTests {
     @Test(
-        "are what the engine does",
         arguments: Timeline.all(of: "Semantics") + Timeline.all(of: "ChoosingAPolicy") + Timeline.all(of: "ComingFrom")
             + Timeline.all(of: "WorkInTheBackground", in: "LullDispatch/LullDispatch.docc"))
-    func play(timeline: Timeline) throws {
+    func `are what the engine does`(timeline: Timeline) throws {
         #expect(!timeline.executions.isEmpty)
         #expect(try timeline.play() == timeline.executions)
     }
 
-    @Test("are found")
-    func found() {
+    @Test
+    func `are found`() {
         #expect(Timeline.all(of: "Semantics").count == 12)
         #expect(Timeline.all(of: "ChoosingAPolicy").count == 9)
         #expect(Timeline.all(of: "ComingFrom").count == 2)

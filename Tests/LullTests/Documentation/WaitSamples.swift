@@ -28,8 +28,8 @@ struct WaitSamples {
         }
     }
 
-    @Test("a new wait counts from the next call, also for what is pending")
-    func delay() async {
+    @Test
+    func `a new wait counts from the next call, also for what is pending`() async {
         let screen = Screen()
         let search = Search(screen: screen, clock: clock)
         search.typed("c")
@@ -78,8 +78,8 @@ struct WaitSamples {
         }
     }
 
-    @Test("a new debouncer: what was pending is saved first")
-    func replaced() async {
+    @Test
+    func `a new debouncer: what was pending is saved first`() async {
         let store = Store()
         let autosave = Autosave(store: store, wait: .seconds(60), clock: clock)
         autosave.edited(Draft("a"))
@@ -93,8 +93,8 @@ struct WaitSamples {
         #expect(await store.drafts.count == 2)
     }
 
-    @Test("a delay in a call without a name")
-    func named() async {
+    @Test
+    func `a delay in a call without a name`() async {
         let screen = Screen()
         let search = Debouncer(for: .milliseconds(300), clock: clock) { (query: String) in await screen.show(query) }
         search("cat", after: .seconds(5))
@@ -104,8 +104,8 @@ struct WaitSamples {
         #expect(await screen.told == ["cat"])
     }
 
-    @Test("a new value for a view: the old one settles first, and its streams end")
-    func replacedValue() async {
+    @Test
+    func `a new value for a view: the old one settles first, and its streams end`() async {
         var text = DebouncedValue("", for: .milliseconds(300), clock: clock)
         let settled = text.settledValues()
         text.value = "cat"

@@ -9,8 +9,8 @@ import Testing
 struct WhileRunningSamples {
     let clock = ManualClock()
 
-    @Test("stale answers")
-    func stale() async {
+    @Test
+    func `stale answers`() async {
         let (index, screen) = (Index(clock: clock), Service())
         let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
             (query: String) in
@@ -25,8 +25,8 @@ struct WhileRunningSamples {
         #expect(search.counters.superseded == 1)
     }
 
-    @Test("late answers")
-    func late() async {
+    @Test
+    func `late answers`() async {
         let (legacy, screen) = (Legacy(index: Index(clock: clock)), Service())
         let search = Debouncer(for: .milliseconds(300), whileRunning: .cancelRunning, clock: clock) {
             (query: String) in
@@ -42,8 +42,8 @@ struct WhileRunningSamples {
         #expect(search.counters.superseded == 1)
     }
 
-    @Test("one answer to all messages")
-    func answers() async {
+    @Test
+    func `one answer to all messages`() async {
         let (model, chat) = (Model(clock: clock), Service())
         let room = "kitchen"
         let answer = KeyedDebouncer(
@@ -95,17 +95,17 @@ struct WhileRunningSamples {
         }
     }
 
-    @Test("a handler that submits")
+    @Test
     @MainActor
-    func feed() async {
+    func `a handler that submits`() async {
         let feed = Feed(source: Source())
         feed.start()
         await feed.loadAll()
         #expect(feed.pages == ["page 1", "page 2", "page 3"])
     }
 
-    @Test("few slots, and the end of the owner")
-    func slots() async {
+    @Test
+    func `few slots, and the end of the owner`() async {
         let (index, screen) = (Service(), Service())
         let reindex = KeyedDebouncer(for: .seconds(5), options: .init(maxConcurrent: 4), clock: clock) {
             (document: Int, revision: Int) in

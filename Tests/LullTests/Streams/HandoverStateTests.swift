@@ -8,8 +8,8 @@ struct HandoverStateTests {
 
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
-        @Test("traps when an execution delivers before the one before it has ended")
-        func secondDelivery() async {
+        @Test
+        func `traps when an execution delivers before the one before it has ended`() async {
             await #expect(processExitsWith: .failure) {
                 await withUnsafeContinuation { (execution: State.Execution) in
                     var state = State()
@@ -19,8 +19,8 @@ struct HandoverStateTests {
             }
         }
 
-        @Test("traps when the end comes twice")
-        func secondEnd() async {
+        @Test
+        func `traps when the end comes twice`() async {
             await #expect(processExitsWith: .failure) {
                 var state = State()
                 _ = state.end(.success(nil))

@@ -20,8 +20,8 @@ struct StreamEndTests {
         return lines
     }
 
-    @Test("an error comes after what was pending, however many elements came before it", arguments: 0...5)
-    func errors(count: Int) async {
+    @Test(arguments: 0...5)
+    func `an error comes after what was pending, however many elements came before it`(count: Int) async {
         let numbers = Numbers(count: count, error: Refusal(reason: "broken"))
         let last = count == 0 ? [] : ["\(count)"]
         #expect(await story(numbers.debounced(for: .seconds(1), clock: clock)) == last + ["broken"])
@@ -34,8 +34,8 @@ struct StreamEndTests {
                 == Set(keys.map { "\($0)" } + ["broken"]))
     }
 
-    @Test("batches come whole and in order before an error")
-    func batches() async {
+    @Test
+    func `batches come whole and in order before an error`() async {
         let numbers = Numbers(count: 7, error: Refusal(reason: "broken"))
         let batches = numbers.debounced(collectingFor: .seconds(1), maxCount: 3, clock: clock)
         #expect(await story(batches) == ["[1, 2, 3]", "[4, 5, 6]", "[7]", "broken"])
@@ -44,8 +44,8 @@ struct StreamEndTests {
         #expect(await !story(kept).contains("[7]"))
     }
 
-    @Test("nothing is left to say after the end or the error")
-    func afterTheEnd() async throws {
+    @Test
+    func `nothing is left to say after the end or the error`() async throws {
         var ended = Numbers(count: 1).debounced(for: .seconds(1), clock: clock).makeAsyncIterator()
         #expect(try await ended.next() == 1)
         for _ in 0..<3 { #expect(try await ended.next() == nil) }
@@ -55,8 +55,8 @@ struct StreamEndTests {
         for _ in 0..<3 { #expect(try await failed.next() == nil) }
     }
 
-    @Test("a stream that has finished before the first request still delivers its elements", arguments: [0, 1, 3])
-    func finishedBefore(count: Int) async {
+    @Test(arguments: [0, 1, 3])
+    func `a stream that has finished before the first request still delivers its elements`(count: Int) async {
         let (stream, input) = AsyncStream.makeStream(of: Int.self)
         for number in 0..<count { input.yield(number) }
         input.finish()
@@ -66,8 +66,8 @@ struct StreamEndTests {
             ])
     }
 
-    @Test("the upstream is not touched before the first next")
-    func untouched() async {
+    @Test
+    func `the upstream is not touched before the first next`() async {
         let numbers = Numbers()
         do {
             let iterator = numbers.debounced(for: .seconds(1), clock: clock).makeAsyncIterator()
@@ -77,8 +77,8 @@ struct StreamEndTests {
         #expect(numbers.asked.all.isEmpty)
     }
 
-    @Test("every iterator reads the upstream for itself")
-    func severalIterators() async throws {
+    @Test
+    func `every iterator reads the upstream for itself`() async throws {
         let sequence = Numbers(count: 10).debounced(collectingFor: .seconds(1), maxCount: 4, clock: clock)
         var (one, other) = (sequence.makeAsyncIterator(), sequence.makeAsyncIterator())
         #expect(try await one.next() == [1, 2, 3, 4])
@@ -89,8 +89,8 @@ struct StreamEndTests {
         #expect(try await other.next() == [5, 6, 7, 8])
     }
 
-    @Test("a consumer that is cancelled is let go though the upstream does not react")
-    func deafUpstream() async throws {
+    @Test
+    func `a consumer that is cancelled is let go though the upstream does not react`() async throws {
         let door = Door()
         let numbers = Numbers(door: door)
         let sequence = numbers.debounced(for: .seconds(1), clock: clock)
@@ -101,8 +101,8 @@ struct StreamEndTests {
         door.open()
     }
 
-    @Test("is noticed while 1,024 elements wait to be merged", arguments: [nil, Refusal(reason: "broken")])
-    func endWhileFull(error: Refusal?) async {
+    @Test(arguments: [nil, Refusal(reason: "broken")])
+    func `is noticed while 1,024 elements wait to be merged`(error: Refusal?) async {
         let seen = Record<[String]>()
         let numbers = Numbers(count: 1024, error: error)
         let sequence = numbers.debounced(for: .seconds(3600), combining: .merge(+=), clock: clock)
@@ -114,8 +114,8 @@ struct StreamEndTests {
     }
 
     // Real time: the cancel falls wherever it falls, and everything must end in any case.
-    @Test("a cancel at any point ends the consumer and the upstream")
-    func cancelAnywhere() async {
+    @Test
+    func `a cancel at any point ends the consumer and the upstream`() async {
         for yields in 0..<150 {
             let (stream, input) = AsyncStream.makeStream(of: Int.self)
             let ended = Door()
@@ -141,8 +141,8 @@ struct StreamEndTests {
         }
     }
 
-    @Test("releasing the iterator ends the upstream, at any moment", arguments: 0..<4)
-    func iteratorsGo(elements: Int) async {
+    @Test(arguments: 0..<4)
+    func `releasing the iterator ends the upstream, at any moment`(elements: Int) async {
         let (stream, input) = AsyncStream.makeStream(of: Int.self)
         let ended = Door()
         input.onTermination = { _ in ended.open() }

@@ -39,8 +39,8 @@ struct StreamLeavingTests {
     /// Elements that come for more than a minute, or at once where the task has been cancelled.
     let numbers = Numbers(count: 100_000, pause: .milliseconds(1))
 
-    @Test("is not read on once the loop has been left", arguments: Form.allCases)
-    func leaving(_ form: Form) async throws {
+    @Test(arguments: Form.allCases)
+    func `is not read on once the loop has been left`(_ form: Form) async throws {
         try await form.consume(numbers) { true }
         let asked = numbers.asked.all.count
         await numbers.end.pass()
@@ -48,8 +48,8 @@ struct StreamLeavingTests {
         #expect(numbers.asked.all.count <= asked + 2)
     }
 
-    @Test("is not read on once the consumer has been cancelled", arguments: Form.allCases)
-    func cancelling(_ form: Form) async throws {
+    @Test(arguments: Form.allCases)
+    func `is not read on once the consumer has been cancelled`(_ form: Form) async throws {
         let started = Door()
         let consumer = Task {
             try await form.consume(numbers) {
@@ -66,8 +66,8 @@ struct StreamLeavingTests {
     }
 
     // A task that is not waiting in `next()` cannot tell the sequence that it has been cancelled.
-    @Test("is not read on from the next request, if the consumer was cancelled in its body", arguments: Form.allCases)
-    func cancelledInBody(_ form: Form) async throws {
+    @Test(arguments: Form.allCases)
+    func `is not read on from the next request, if the consumer was cancelled in its body`(_ form: Form) async throws {
         let (entered, door) = (Door(), Door())
         let bodies = Record<Bool>()
         let consumer = Task {
@@ -88,8 +88,8 @@ struct StreamLeavingTests {
         #expect(bodies.all == [false])
     }
 
-    @Test("has nothing submitted of what it still returns")
-    func lateElement() async throws {
+    @Test
+    func `has nothing submitted of what it still returns`() async throws {
         let clock = ManualClock()
         let (door, keys) = (Door(), Record<Int>())
         let numbers = Numbers(door: door)
@@ -110,8 +110,8 @@ struct StreamLeavingTests {
         #expect(numbers.asked.all.count <= 2)
     }
 
-    @Test("ends once, wherever its reader is when the loop is left", arguments: Form.allCases)
-    func leavingAtAnyMoment(_ form: Form) async throws {
+    @Test(arguments: Form.allCases)
+    func `ends once, wherever its reader is when the loop is left`(_ form: Form) async throws {
         for count in 0..<200 {
             let numbers = Numbers(count: 3 + count % 7)
             try await form.consume(numbers) { true }
@@ -136,8 +136,8 @@ struct StreamLeavingTests {
         }
     }
 
-    @Test("is not read on while what was held is dropped")
-    func droppedSlowly() async throws {
+    @Test
+    func `is not read on while what was held is dropped`() async throws {
         let clock = ManualClock()
         let meanwhile = Record<Int>()
         let numbers = numbers
@@ -152,8 +152,8 @@ struct StreamLeavingTests {
         #expect(meanwhile.all.count == 1 && meanwhile.all.allSatisfy { $0 <= 2 }, "\(meanwhile.all)")
     }
 
-    @Test("is not read on if it was held up")
-    func heldUp() async throws {
+    @Test
+    func `is not read on if it was held up`() async throws {
         let clock = ManualClock()
         let numbers = Numbers(count: 5000)
         let sequence = numbers.debounced(for: .seconds(1), combining: .merge(+=), clock: clock)

@@ -10,8 +10,8 @@ struct StreamMemoryTests {
 
     static let many = 100_000
 
-    @Test("does not grow with the number of elements")
-    func latest() async {
+    @Test
+    func `does not grow with the number of elements`() async {
         let tokens = Tokens(count: 1_000_000)
         var seen: [Int] = []
         for await token in tokens.debounced(for: .seconds(1), clock: clock) { seen.append(token.number) }
@@ -20,8 +20,8 @@ struct StreamMemoryTests {
         #expect(await tokens.areGone())
     }
 
-    @Test("does not grow with a consumer that is busy all the time")
-    func busyConsumer() async {
+    @Test
+    func `does not grow with a consumer that is busy all the time`() async {
         let tokens = Tokens(count: Self.many)
         let (asked, door) = (Record<Int>(), Door())
         let consumer = clock.task {
@@ -41,8 +41,8 @@ struct StreamMemoryTests {
         #expect(await tokens.areGone())
     }
 
-    @Test("holds a few batches where elements are collected, and loses none of them")
-    func collecting() async {
+    @Test
+    func `holds a few batches where elements are collected, and loses none of them`() async {
         let tokens = Tokens(count: Self.many)
         var next = 1
         for await batch in tokens.debounced(collectingFor: .seconds(1), maxCount: 100, clock: clock) {
@@ -54,8 +54,8 @@ struct StreamMemoryTests {
         #expect(tokens.census.most <= 1000)
     }
 
-    @Test("holds no more than 1,024 elements that are to be merged, and the one after them")
-    func merging() async throws {
+    @Test
+    func `holds no more than 1,024 elements that are to be merged, and the one after them`() async throws {
         let numbers = Numbers(count: 5000)
         let first = clock.task { [clock] in
             // Time goes on only when nothing moves any more: the upstream is read for one element beyond the limit.
@@ -68,8 +68,8 @@ struct StreamMemoryTests {
         #expect(try await first.value == 1024 * 1025 / 2)
     }
 
-    @Test("with keys that are collected, elements are read when they arrive while the consumer has time")
-    func keyedCollecting() async {
+    @Test
+    func `with keys that are collected, elements are read when they arrive while the consumer has time`() async {
         let seen = Record<String>()
         let (stream, input) = AsyncStream.makeStream(of: String.self)
         let sequence = stream.debounced(collectingFor: .seconds(1), by: { $0.first }, maxCount: 2, clock: clock)
@@ -86,8 +86,8 @@ struct StreamMemoryTests {
         _ = await consumer.result
     }
 
-    @Test("with keys that are collected, the upstream is not read while a full batch waits")
-    func keyedBackPressure() async {
+    @Test
+    func `with keys that are collected, the upstream is not read while a full batch waits`() async {
         let numbers = Numbers(count: 1000)
         let (seen, door) = (Record<[Int]>(), Door())
         let sequence = numbers.debounced(collectingFor: .seconds(1), by: { $0 % 10 }, maxCount: 5, clock: clock)

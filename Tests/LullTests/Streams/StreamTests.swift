@@ -30,8 +30,8 @@ struct StreamTests {
         await clock.advance(by: .zero, until: .started)
     }
 
-    @Test("delivers the newest element when a burst has ended, counted from its arrival")
-    func debounce() async {
+    @Test
+    func `delivers the newest element when a burst has ended, counted from its arrival`() async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), clock: clock))
         await runAllDue()
@@ -48,8 +48,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("keeps due elements apart by the spacing")
-    func spacing() async {
+    @Test
+    func `keeps due elements apart by the spacing`() async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), spacing: .seconds(5), clock: clock))
         await runAllDue()
@@ -63,8 +63,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("throttles")
-    func throttle() async {
+    @Test
+    func `throttles`() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(positions.throttled(every: .seconds(1), clock: clock))
         await runAllDue()
@@ -79,8 +79,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("leaves out what is the same as what was delivered last, when asked to", arguments: [true, false])
-    func duplicates(removed: Bool) async {
+    @Test(arguments: [true, false])
+    func `leaves out what is the same as what was delivered last, when asked to`(removed: Bool) async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         @Sendable func isSame(_ one: String, _ other: String) -> Bool { one == other }
         let task = consume(
@@ -101,8 +101,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("leaves out duplicates of an Equatable element by its operator")
-    func duplicatesByOperator() async {
+    @Test
+    func `leaves out duplicates of an Equatable element by its operator`() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(positions.throttled(every: .seconds(1), removingDuplicates: ==, clock: clock))
         await runAllDue()
@@ -116,8 +116,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("keeps keys apart, and lets them take turns with the consumer")
-    func keyed() async {
+    @Test
+    func `keeps keys apart, and lets them take turns with the consumer`() async {
         let (levels, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(levels.debounced(for: .seconds(1), by: { $0.first }, clock: clock))
         await runAllDue()
@@ -130,8 +130,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("delivers what is pending when the upstream ends, unless it drops that", arguments: [false, true])
-    func pendingAtEnd(drops: Bool) async {
+    @Test(arguments: [false, true])
+    func `delivers what is pending when the upstream ends, unless it drops that`(drops: Bool) async {
         let (queries, input) = AsyncStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), droppingAtEnd: drops, clock: clock))
         await runAllDue()
@@ -142,8 +142,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("delivers what is pending, then the error, with its type kept")
-    func failure() async {
+    @Test
+    func `delivers what is pending, then the error, with its type kept`() async {
         let (queries, input) = AsyncThrowingStream.makeStream(of: String.self)
         let task = consume(queries.debounced(for: .seconds(1), clock: clock))
         await runAllDue()
@@ -156,8 +156,8 @@ struct StreamTests {
         keepsFailure(AsyncStream.makeStream(of: Int.self).stream.debounced(for: .seconds(1)))
     }
 
-    @Test("does not lose an error that comes before the consumer waits")
-    func failureWithoutDemand() async throws {
+    @Test
+    func `does not lose an error that comes before the consumer waits`() async throws {
         let (queries, input) = AsyncThrowingStream.makeStream(of: String.self)
         var iterator = queries.debounced(for: .milliseconds(1)).makeAsyncIterator()
         input.yield("a")
@@ -168,8 +168,8 @@ struct StreamTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("keeps one element for a slow consumer, the newest")
-    func slowConsumer() async {
+    @Test
+    func `keeps one element for a slow consumer, the newest`() async {
         let (queries, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(queries.debounced(for: .seconds(1), clock: clock)) { [clock] _ in
             try await clock.sleep(for: .seconds(100))
@@ -186,8 +186,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("reads the upstream for one element at most while a full batch waits")
-    func backPressure() async {
+    @Test
+    func `reads the upstream for one element at most while a full batch waits`() async {
         /// Counts how many elements have been asked for.
         struct Counting: AsyncSequence, Sendable {
             let asked: Record<Int>
@@ -219,8 +219,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("ends at once when the consumer is cancelled, upstream included")
-    func cancellation() async {
+    @Test
+    func `ends at once when the consumer is cancelled, upstream included`() async {
         let (queries, input) = AsyncStream.makeStream(of: Int.self)
         let ended = Record<String>()
         input.onTermination = { ended.add("\($0)") }
@@ -235,8 +235,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("ends when the consumer leaves its loop")
-    func leaving() async {
+    @Test
+    func `ends when the consumer leaves its loop`() async {
         let (queries, input) = AsyncStream.makeStream(of: Int.self)
         let ended = Record<String>()
         input.onTermination = { ended.add("\($0)") }
@@ -256,8 +256,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("merges")
-    func merges() async {
+    @Test
+    func `merges`() async {
         let (numbers, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(numbers.debounced(for: .seconds(1), combining: .merge(+=), clock: clock))
         await runAllDue()
@@ -270,8 +270,8 @@ struct StreamTests {
         _ = await task.result
     }
 
-    @Test("works in real time")
-    func realTime() async {
+    @Test
+    func `works in real time`() async {
         let (queries, input) = AsyncStream.makeStream(of: Int.self)
         Task {
             for query in 0..<50 { input.yield(query) }

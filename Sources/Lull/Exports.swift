@@ -8,5 +8,6 @@
 @_exported public import enum LullCore.Interrupting
 @_exported public import struct LullCore.Policy
 @_exported public import enum LullCore.PolicyError
+@_exported public import struct LullCore.RateLimit
 @_exported public import enum LullCore.Rejection
 @_exported public import enum LullCore.WhileRunning

@@ -20,6 +20,9 @@ public struct DebounceOptions: Sendable {
     /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
     /// for no limit.
     public var maxConcurrent: Int?
+    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not start
+    /// yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
+    public var limit: RateLimit?
     /// The largest number of keys that are in a burst, have a value that waits to start, or are remembered for their
     /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
@@ -32,12 +35,14 @@ public struct DebounceOptions: Sendable {
     /// Creates options with default values.
     public init(
         delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
-        maxConcurrent: Int? = nil, capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
+        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue,
+        tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
         self.spacing = spacing
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
+        self.limit = limit
         self.capacity = capacity
         self.atEnd = atEnd
         self.tolerance = tolerance
@@ -81,6 +86,9 @@ public struct ThrottleOptions: Sendable {
     /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
     /// for no limit.
     public var maxConcurrent: Int?
+    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not start
+    /// yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
+    public var limit: RateLimit?
     /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
     /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
@@ -92,11 +100,12 @@ public struct ThrottleOptions: Sendable {
 
     /// Creates options with default values.
     public init(
-        maxBatch: Int? = nil, maxConcurrent: Int? = nil, capacity: Int? = nil,
+        maxBatch: Int? = nil, maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil,
         atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
+        self.limit = limit
         self.capacity = capacity
         self.atEnd = atEnd
         self.tolerance = tolerance
@@ -145,6 +154,7 @@ struct CheckedOptions {
 protocol ExecutionOptions {
     var maxBatch: Int? { get }
     var maxConcurrent: Int? { get }
+    var limit: RateLimit? { get }
     var capacity: Int? { get }
     var atEnd: AtEnd { get }
     var tolerance: Duration { get }
@@ -159,7 +169,7 @@ extension ExecutionOptions {
         do {
             let setup = try Setup(
                 policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                capacity: capacity, maxBatch: maxBatch)
+                capacity: capacity, maxBatch: maxBatch, limit: limit)
             require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more", at: site)
             return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance, site: site)
         } catch {

@@ -240,11 +240,13 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - run: The execution.
     ///   - ending: How its handler has ended.
     ///   - steps: How many steps of telling its outcome are to end before the next execution of the key starts, and before
-    ///     callers that wait for this one are resumed. The driver reports the end of each with ``told(_:)``.
+    ///     callers that wait for this one are resumed. The driver reports the end of each with ``told(_:at:)``.
+    ///   - instant: When it ended: a limit counts what starts then as of this instant. Nil for the last instant handled.
     /// - Returns: What became of its submits, and what is to be done next.
     public mutating func ended(
-        _ run: RunID, _ ending: Ending, telling steps: Int = 0
+        _ run: RunID, _ ending: Ending, telling steps: Int = 0, at instant: CoreInstant? = nil
     ) -> (Verdict, Actions<Key, Value>) {
+        if let instant { core.advanceNow(to: instant) }
         let verdict = core.ended(run, ending, telling: steps)
         precondition(
             verdict != .interrupted, "an execution that was interrupted has ended without giving its values back")
@@ -258,9 +260,12 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - ending: How its handler has ended.
     ///   - values: The values that it got. If it was interrupted and threw, the engine keeps a copy.
     ///   - steps: As with the other form. If the answer is ``Verdict/interrupted`` there are none: nothing is to be told.
+    ///   - instant: As with the other form.
     public mutating func ended(
-        _ run: RunID, _ ending: Ending, returning values: Batch<Value>, telling steps: Int = 0
+        _ run: RunID, _ ending: Ending, returning values: Batch<Value>, telling steps: Int = 0,
+        at instant: CoreInstant? = nil
     ) -> (Verdict, Actions<Key, Value>) {
+        if let instant { core.advanceNow(to: instant) }
         // What calls for all keys have left to do comes first: it may move the values that wait.
         core.settle(run)
         var actions = takeActions()
@@ -272,8 +277,12 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Reports the end of one of the steps of telling the outcome of an execution that has ended.
     ///
+    /// - Parameters:
+    ///   - run: The execution.
+    ///   - instant: As with the end of the execution.
     /// - Returns: What is to be done next: after the last step, what waited for it.
-    public mutating func told(_ run: RunID) -> Actions<Key, Value> {
+    public mutating func told(_ run: RunID, at instant: CoreInstant? = nil) -> Actions<Key, Value> {
+        if let instant { core.advanceNow(to: instant) }
         core.told(run)
         return takeActions()
     }

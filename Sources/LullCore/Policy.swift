@@ -269,6 +269,12 @@ public enum PolicyError: Error, Hashable, Sendable {
     case maxBatchBelowOne(Int)
     /// A `maxBatch` is given, but an execution gets a single value anyway: only collecting and merging give it more.
     case maxBatchOfOneValue(Int)
+    /// The limit allows less than one start.
+    case limitBelowOne(Int)
+    /// The limit counts starts in no time.
+    case limitWithoutPeriod(CoreDuration)
+    /// The burst of a limit is less than 1, or more than all its starts.
+    case burstOutOfRange(Int, starts: Int)
     /// `.cancelRunning` together with collecting or merging: the values of the cancelled execution would be lost.
     case cancelRunningLosesValues
 }
@@ -301,6 +307,12 @@ extension PolicyError: CustomStringConvertible {
             "the maxBatch is \(count), but must be 1 or more"
         case .maxBatchOfOneValue(let count):
             "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
+        case .limitBelowOne(let starts):
+            "the limit is \(starts), but must be 1 or more"
+        case .limitWithoutPeriod(let period):
+            "the limit is over \(period), but must be over more than no time"
+        case .burstOutOfRange(let burst, let starts):
+            "the burst is \(burst), but must be from 1 to the limit of \(starts)"
         case .cancelRunningLosesValues:
             """
             whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use restart, or \

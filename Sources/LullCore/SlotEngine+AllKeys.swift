@@ -6,6 +6,7 @@ extension SlotEngine {
     package mutating func call(_ kind: Sweep.Kind, at index: UInt32, _ instant: CoreInstant) {
         let now = advanceNow(to: instant)
         if index != .max, applyPendingSweeps(to: index) { apply(kind, to: index, at: now) }
+        startLimited()
     }
 
     private mutating func apply(_ kind: Sweep.Kind, to index: UInt32, at now: CoreInstant) {
@@ -24,6 +25,7 @@ extension SlotEngine {
         if !slot.pointee.gate.isOpen(beyond: now, by: setup.policy) {
             settle(index, at: now)
             forgetWhenIdle(index)
+            startLimited()
         }
         guard isTaken(index), slot.pointee.gate.isOpen else { return }
         slot.pointee.gate.touch(at: now, wait: wait, by: setup.policy)
@@ -119,7 +121,7 @@ extension SlotEngine {
         // With no gate open any more, no entry is current but those of resting gates.
         deadlines.removeAll()
         if setup.policy.spacing == .zero { idleQueue.removeAll() }
-        nextAlarm = .farFuture
+        nextAlarm = startAlarm
     }
 
     /// The slots of all keys, in the order in which their bursts began.

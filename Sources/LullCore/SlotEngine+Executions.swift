@@ -1,4 +1,5 @@
-// Executions: those that run, and due values that wait for an earlier one or for `maxConcurrent`. Section 7 of the semantics.
+// Executions: those that run, and due values that wait for an earlier one, for `maxConcurrent` or for the limit. Section 7 of
+// the semantics.
 extension SlotEngine {
     /// Returns the executions of a slot's key, if it has any.
     @inline(__always)
@@ -31,8 +32,8 @@ extension SlotEngine {
         }
         dueCount += 1
         let size = size(of: due.count)
-        if !executions.pointee.isWaiting, !isBlocked(executions), runningCount < setup.maxConcurrent,
-            size <= setup.maxBatch, startQueue.count == 0
+        if !executions.pointee.isWaiting, !isBlocked(executions), startsWhenDue, size <= setup.maxBatch,
+            startQueue.count == 0
         {
             start(executions, size, due, [])
         } else {
@@ -60,8 +61,15 @@ extension SlotEngine {
         guard !isBlocked(keyExecutions[index]) else { return }
         queueStart(index)
         // Only this key starts: where others queue, the call that is starting them continues with that.
-        while startQueue.count == 1, runningCount < setup.maxConcurrent, !isStartingWaiting { startFirstWaiting() }
+        while startQueue.count == 1, startsWhenDue, !isStartingWaiting { startFirstWaiting() }
     }
+
+    /// Whether a value may start while others are still to fall due in the same call. With a limit, all that is due comes before
+    /// the starts of that instant.
+    private var startsWhenDue: Bool { runningCount < setup.maxConcurrent && setup.limit == nil }
+
+    /// Whether `maxConcurrent` and the limit allow a start now.
+    private var allowsStart: Bool { runningCount < setup.maxConcurrent && limiter.next <= now }
 
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     private mutating func join(_ slotIndex: UInt32, _ size: Int, _ due: Gate.Due, to index: UInt32) {
@@ -126,13 +134,14 @@ extension SlotEngine {
     ) {
         startCount += 1
         runningCount += 1
+        limiter.start(at: now)
         tally.pending -= size
         tally.running += size
         executions.pointee.add(KeyExecutions.Run(serial: startCount, size: size, due: due, waiters: waiters))
         add(.start(slot: executions.pointee.slot, executions: queued, values: size, serial: startCount, due))
     }
 
-    /// Queues a key whose value waits, to start as soon as `maxConcurrent` allows.
+    /// Queues a key whose value waits, to start as soon as `maxConcurrent` and the limit allow.
     private mutating func queueStart(_ index: UInt32) {
         let executions = keyExecutions[index]
         guard let waiting = executions.pointee.waiting, !waiting.isHeld else { return }
@@ -160,7 +169,7 @@ extension SlotEngine {
         }
     }
 
-    /// Starts waiting values while `maxConcurrent` allows.
+    /// Starts waiting values while `maxConcurrent` and the limit allow, and sets the alarm for when the limit does.
     ///
     /// A call for all keys that is under way is applied to a key before its value starts. Where it is applied to many, all
     /// of which it may cancel, the rest is left to ``continueSweep(_:limit:)``.
@@ -168,7 +177,7 @@ extension SlotEngine {
         guard startQueue.count > 0, runningCount < setup.maxConcurrent else { return }
         var sweptCount = 0
         isStartingWaiting = true
-        while runningCount < setup.maxConcurrent, let entry = startQueue.first, sweptCount < 64 {
+        while allowsStart, let entry = startQueue.first, sweptCount < 64 {
             let slot = keyExecutions[entry.executions].pointee.slot
             if isAwaitingSweep(slot) {
                 _ = applyPendingSweeps(to: slot)
@@ -178,6 +187,21 @@ extension SlotEngine {
             }
         }
         isStartingWaiting = false
+        if startAlarm < nextAlarm {
+            nextAlarm = startAlarm
+            movesAlarm = true
+        }
+    }
+
+    /// Starts waiting values as the limit allows, if there is one: at the end of each call that lets values fall due.
+    mutating func startLimited() { if setup.limit != nil { startWaiting() } }
+
+    /// When the limit allows what waits for it alone to start; the far future if nothing does.
+    var startAlarm: CoreInstant { awaitsLimit ? limiter.next : .farFuture }
+
+    /// Whether a value waits for the limit alone, or the limit allows its start by now, and the timer is late.
+    package var awaitsLimit: Bool {
+        setup.limit != nil && startQueue.count > 0 && runningCount < setup.maxConcurrent
     }
 
     /// Starts what is first in the queue, or a part of it.

@@ -78,6 +78,7 @@ extension SlotEngine {
             slot.pointee.burst = burstCount
             count(slot, as: .open)
         }
+        defer { startLimited() }
         switch slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy) {
         case .join, .fill:
             let isFirst = slot.pointee.gate.count == 1
@@ -144,7 +145,8 @@ extension SlotEngine {
             }
         }
         forgetIdle(at: now, steps: budget)
-        nextAlarm = deadlines.next ?? .farFuture
+        if deadlines.next ?? .farFuture > now { startLimited() }
+        nextAlarm = min(deadlines.next ?? .farFuture, startAlarm)
         // No wake-up is made to forget keys, but one that happens anyway is asked to come back for the rest.
         if let idle = idleQueue.next, idle <= now { nextAlarm = min(nextAlarm, now) }
         if nextAlarm != .farFuture { movesAlarm = true }

@@ -104,6 +104,8 @@ package struct SlotEngine: ~Copyable {
     /// The number of executions started.
     var startCount: UInt64 = 0
     var startQueue = Heap<QueuedStart>()
+    /// When the next execution may start, as far as the limit decides.
+    var limiter: RateLimiter
     /// The number of keys that hold values.
     package var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
@@ -125,13 +127,15 @@ package struct SlotEngine: ~Copyable {
     package init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
         self.setup = setup
         needsSlowPath = setup.whileRunning.interruptsWhenSubmitted
+        limiter = RateLimiter(setup.limit)
         self.slots = slots
         keyExecutions = executions
     }
 
     /// Moves ``now`` forward to the instant of a call, never backwards, and returns it: the instant at which the call is
     /// handled.
-    mutating func advanceNow(to instant: CoreInstant) -> CoreInstant {
+    @discardableResult
+    package mutating func advanceNow(to instant: CoreInstant) -> CoreInstant {
         if instant > now { now = instant }
         return now
     }

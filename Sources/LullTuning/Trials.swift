@@ -2,14 +2,23 @@ package import LullCore
 
 /// All candidates on one trace, in one pass: each key has one gate for each candidate.
 ///
-/// These gates make the decisions everywhere else in Lull too. What an engine adds (values, timers, executions that take time) does
+/// These gates make the decisions everywhere else in Lull too. Under a limit, each candidate has an engine instead (``LimitedTrial``). What an engine adds (values, timers, executions that take time) does
 /// not change what falls due when, and would cost its price once for each candidate.
 package struct Trials {
-    package private(set) var candidates: [Candidate]
+    package var candidates: [Candidate] { limited.isEmpty ? unlimited : limited.map(\.candidate) }
+    /// The candidates, or under a limit their trials.
+    private var unlimited: [Candidate]
+    private var limited: [LimitedTrial]
     package private(set) var submits = 0
     /// The counts of each key under each candidate; nil unless asked for.
-    package private(set) var keyTallies: [KeyTally]?
+    package var keyTallies: [KeyTally]? {
+        guard !limited.isEmpty, let tallies else { return tallies }
+        return tallies.enumerated().map { key, tally in
+            KeyTally(submits: tally.submits, executions: limited.map { $0.tallies[key] })
+        }
+    }
 
+    private var tallies: [KeyTally]?
     /// The cells of a key are contiguous: a submit visits all of them.
     private var cells: [Cell] = []
     /// The instant of each key's latest submit.
@@ -24,8 +33,15 @@ package struct Trials {
 
     /// - Parameter talliesKeys: Whether to count the executions of each key too.
     package init(_ policies: [Policy], talliesKeys: Bool) {
-        candidates = policies.map { Candidate($0) }
-        keyTallies = talliesKeys ? [] : nil
+        unlimited = policies.map { Candidate($0) }
+        limited = []
+        tallies = talliesKeys ? [] : nil
+    }
+
+    /// Creates trials under a limit on the starts of all keys together.
+    package init(_ policies: [Policy], under limit: RateLimit, talliesKeys: Bool) throws(PolicyError) {
+        self.init(policies, talliesKeys: talliesKeys)
+        for policy in policies { limited.append(try LimitedTrial(policy, limit)) }
     }
 
     /// The number of keys.
@@ -37,13 +53,15 @@ package struct Trials {
     package mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
         if key == latest.count { addKey() }
         submits += 1
-        keyTallies?[key].submits += 1
+        tallies?[key].submits += 1
+        for trial in limited { trial.submit(key, at: now, wait: wait) }
         visit(key) { cell, candidate, last in cell.submit(at: now, wait: wait, last: last, &candidate) }
         latest[key] = now
     }
 
     /// Handles a flush of a key, or of all keys.
     package mutating func flush(_ key: Int?, at now: CoreInstant) {
+        for trial in limited { trial.flush(key, at: now) }
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
             visit(key) { cell, candidate, last in cell.flush(at: now, last: last, &candidate) }
         }
@@ -51,6 +69,7 @@ package struct Trials {
 
     /// Handles a cancel of a key, or of all keys.
     package mutating func cancel(_ key: Int?, at now: CoreInstant) {
+        for trial in limited { trial.cancel(key, at: now) }
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
             visit(key) { cell, candidate, last in cell.cancel(at: now, last: last, &candidate) }
         }
@@ -58,11 +77,13 @@ package struct Trials {
 
     /// Handles a touch of a key.
     package mutating func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
+        for trial in limited { trial.touch(key, at: now, wait: wait) }
         visit(key) { cell, candidate, last in cell.touch(at: now, wait: wait, last: last, &candidate) }
     }
 
     /// Executes everything that is pending, when it is due.
     package mutating func finish() {
+        for trial in limited { trial.finish() }
         for key in latest.indices {
             visit(key) { cell, candidate, last in cell.settle(at: .farFuture, last: last, &candidate) }
         }
@@ -72,8 +93,9 @@ package struct Trials {
 
     private mutating func addKey() {
         latest.append(.origin)
-        cells.append(contentsOf: repeatElement(Cell(), count: candidates.count))
-        keyTallies?.append(KeyTally(executions: Array(repeating: 0, count: candidates.count)))
+        for trial in limited { trial.addKey() }
+        if limited.isEmpty { cells.append(contentsOf: repeatElement(Cell(), count: unlimited.count)) }
+        tallies?.append(KeyTally(executions: Array(repeating: 0, count: unlimited.count)))
     }
 
     /// Calls `body` for each candidate's cell of a key, and counts the executions.
@@ -81,15 +103,16 @@ package struct Trials {
     private mutating func visit(
         _ key: Int, _ body: (inout Cell, inout Candidate, _ last: CoreInstant) -> Void
     ) {
-        let width = candidates.count
+        guard limited.isEmpty else { return }
+        let width = unlimited.count
         let last = latest[key]
         cells.withUnsafeMutableBufferPointer { cells in
-            candidates.withUnsafeMutableBufferPointer { candidates in
+            unlimited.withUnsafeMutableBufferPointer { candidates in
                 for number in 0..<width {
                     let before = candidates[number].executions
                     body(&cells[key * width + number], &candidates[number], last)
                     let more = candidates[number].executions - before
-                    if more > 0 { keyTallies?[key].executions[number] += UInt32(more) }
+                    if more > 0 { tallies?[key].executions[number] += UInt32(more) }
                 }
             }
         }

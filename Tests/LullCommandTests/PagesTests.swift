@@ -84,13 +84,16 @@ struct PagesTests {
         let text = try String(contentsOf: Self.documentation, encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix("| `--") {
             for cell in line.dropFirst().prefix(while: { $0 != "|" }).matches(of: /`--([a-z-]+)(?: ([^`]+))?`/) {
-                let option = try #require(Option.all.first { "\($0.name)" == cell.1 }, "\(line)")
+                let options = Option.all.filter { "\($0.name)" == cell.1 }
+                #expect(!options.isEmpty, "\(line)")
                 guard let value = cell.2.map(String.init) else { continue }
-                let choices = Subcommand.allCases.flatMap { subcommand -> [String] in
-                    if case .choice(let names) = option.completion(subcommand) { names } else { [] }
+                let choices = options.flatMap { option in
+                    Subcommand.allCases.flatMap { subcommand -> [String] in
+                        if case .choice(let names) = option.completion(subcommand) { names } else { [] }
+                    }
                 }
-                if value.allSatisfy(\.isUppercase) {
-                    #expect(option.value == value)
+                if value.allSatisfy({ $0.isUppercase || $0 == "/" }) {
+                    #expect(options.contains { $0.value == value }, "\(line)")
                 } else if !choices.isEmpty {
                     #expect(choices.contains(value), "\(line)")
                 }

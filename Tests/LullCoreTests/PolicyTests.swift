@@ -130,6 +130,9 @@ struct PolicyTests {
         ),
         (.maxConcurrentBelowOne(-1), "the maxConcurrent is -1, but must be 1 or more"),
         (.capacityBelowOne(0), "the capacity is 0, but must be 1 or more"),
+        (.limitBelowOne(0), "the limit is 0, but must be 1 or more"),
+        (.limitWithoutPeriod(0), "the limit is over 0s, but must be over more than no time"),
+        (.burstOutOfRange(5, starts: 4), "the burst is 5, but must be from 1 to the limit of 4"),
     ])
     func `an error names the value and the rule`(error: PolicyError, message: String) {
         #expect("\(error)" == message)

@@ -22,7 +22,7 @@ extension ReferenceModel {
         keys[index].waiting = new
         queueIfRest(index)
         interruptRuns(index, at: due.at)
-        startWaiting()
+        startUnlimited()
     }
 
     /// Makes room for a newer value that is due, or submitted, at an instant, if the rule says so.
@@ -48,7 +48,7 @@ extension ReferenceModel {
         let due = ReferenceGate.Due(at: now, edge: .flush, count: held.due.count, first: held.due.first)
         keys[index].waiting = Waiting(values: held.values, due: due, queuedAt: now, dueNumber: dueCount)
         keys[index].gate.noteDue(at: now)
-        startWaiting()
+        startUnlimited()
     }
 
     /// The values of an interrupted execution are pending again: in front of what waits, or held.
@@ -102,17 +102,30 @@ extension ReferenceModel {
 
     func isBlocked(_ index: Int) -> Bool { setup.whileRunning != .concurrent && !keys[index].running.isEmpty }
 
-    /// Starts what waits for a concurrency slot alone, in order of due instants, equal ones in the order in which they fell
-    /// due.
+    /// Starts what waits for a concurrency slot and the limit alone, in order of due instants, equal ones in the order in which
+    /// they fell due.
     mutating func startWaiting() {
-        while runningExecutions < setup.maxConcurrent ?? .max {
+        while runningExecutions < setup.maxConcurrent ?? .max, setup.limit?.next(tat) ?? .min <= now {
             let ready = keys.indices.compactMap { index -> (at: Int, dueNumber: Int, index: Int)? in
                 guard let waiting = keys[index].waiting, !isBlocked(index) else { return nil }
                 return (waiting.queuedAt, waiting.dueNumber, index)
             }
             guard let next = ready.min(by: { ($0.at, $0.dueNumber) < ($1.at, $1.dueNumber) }) else { return }
+            if let limit = setup.limit { tat = later(max(tat ?? .min, now), by: limit.interval) }
             start(next.index)
         }
+    }
+
+    /// Something is due: without a limit it may start before the next thing falls due.
+    mutating func startUnlimited() { if setup.limit == nil { startWaiting() } }
+
+    /// With a limit, everything due at an instant comes before the starts.
+    mutating func startLimited() { if setup.limit != nil { startWaiting() } }
+
+    /// Whether something waits for the limit alone.
+    var waitsForLimit: Bool {
+        setup.limit != nil && runningExecutions < setup.maxConcurrent ?? .max
+            && keys.indices.contains { keys[$0].waiting != nil && !isBlocked($0) }
     }
 
     mutating func start(_ index: Int) {

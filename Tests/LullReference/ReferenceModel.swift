@@ -65,6 +65,8 @@ public struct ReferenceModel: Sendable {
     var bursts = 0
     var dueCount = 0
     var isShutDown = false
+    /// Section 7, the limit: when the next execution would start if all so far had been spread evenly.
+    var tat: Int?
     /// How often values went back.
     public internal(set) var restarts = 0
     /// Once nothing is held any more: whether what goes back is flushed or cancelled.
@@ -84,7 +86,7 @@ public struct ReferenceModel: Sendable {
         while true {
             let changing = keys.indices.filter { isOpen($0) && nextChange($0) <= now }
             let next = changing.min { (nextChange($0), keys[$0].burst) < (nextChange($1), keys[$1].burst) }
-            guard let next else { return }
+            guard let next else { return startLimited() }
             if let due = keys[next].gate.change() { fallDue(next, takeValues(next), due) }
         }
     }
@@ -154,6 +156,7 @@ public struct ReferenceModel: Sendable {
         case .absorbed:
             fates[number] = .absorbed
         }
+        startLimited()
     }
 
     /// Section 8: returns what remains of older values when newer ones come, and records the fate of the others.
@@ -183,6 +186,7 @@ public struct ReferenceModel: Sendable {
                 flushHeld(index)
             }
         }
+        startLimited()
     }
 
     /// "Still busy", without a value.
@@ -224,6 +228,7 @@ public struct ReferenceModel: Sendable {
                 flushHeld(index)
             }
         }
+        startLimited()
     }
 
     /// Holds nothing from now on.
@@ -240,8 +245,11 @@ public struct ReferenceModel: Sendable {
         keys.indices.filter { key == nil || keys[$0].key == key }.sorted { keys[$0].burst < keys[$1].burst }
     }
 
-    /// When time has to be advanced next: the earliest due instant before the far future.
-    public var alarm: Int? { keys.compactMap { $0.gate.due }.filter { $0 < .max }.min() }
+    /// When time has to be advanced next, before the far future: the earliest due instant, or when the limit allows a start.
+    public var alarm: Int? {
+        let starts = waitsForLimit ? setup.limit?.next(tat) : nil
+        return (keys.compactMap { $0.gate.due } + (starts.map { [$0] } ?? [])).filter { $0 < .max }.min()
+    }
 
     /// Returns when what is pending under a key, or under any, is due, as if everything due by `instant` had been done.
     public func nextDue(_ key: String? = nil, at instant: Int) -> Int? {

@@ -69,6 +69,37 @@ public struct ReferenceSetup: Hashable, Sendable {
         case skip
     }
 
+    /// Section 7: how often executions may start.
+    public struct Limit: Hashable, Sendable {
+        /// The most starts in any window.
+        public var starts: Int
+        /// The length of a window.
+        public var period: Int
+        /// The most starts at one instant.
+        public var burst: Int
+
+        /// Creates a limit from its parts.
+        public init(_ starts: Int, per period: Int, burst: Int) {
+            self.starts = starts
+            self.period = period
+            self.burst = burst
+        }
+
+        /// The time between two starts in the long run.
+        var interval: Int {
+            let shares = starts - burst + 1
+            return period == .max ? .max : period / shares + (period % shares > 0 ? 1 : 0)
+        }
+
+        /// Returns the earliest instant of a start, if all so far would have been spread evenly until `tat`.
+        func next(_ tat: Int?) -> Int {
+            guard let tat else { return .min }
+            let (early, overflow) = interval.multipliedReportingOverflow(by: burst - 1)
+            let (next, underflow) = tat.subtractingReportingOverflow(overflow ? .max : early)
+            return tat == .max ? .max : underflow ? .min : next
+        }
+    }
+
     /// When values fall due.
     public var policy: ReferencePolicy
     /// How values become one.
@@ -83,11 +114,13 @@ public struct ReferenceSetup: Hashable, Sendable {
     public var capacity: Int?
     /// The greatest number of values that one execution gets, if there is a limit.
     public var maxBatch: Int?
+    /// How often executions may start, if there is a limit.
+    public var limit: Limit?
 
     /// Creates a setup from its parts.
     public init(
         _ policy: ReferencePolicy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: Limit? = nil
     ) {
         self.policy = policy
         self.combination = combination
@@ -95,6 +128,7 @@ public struct ReferenceSetup: Hashable, Sendable {
         self.maxConcurrent = maxConcurrent
         self.capacity = capacity
         self.maxBatch = maxBatch
+        self.limit = limit
     }
 }
 
@@ -113,6 +147,7 @@ extension ReferenceSetup: CustomStringConvertible {
         if let maxConcurrent { words.append("maxConcurrent \(maxConcurrent)") }
         if let capacity { words.append("capacity \(capacity)") }
         if let maxBatch { words.append("maxBatch \(maxBatch)") }
+        if let limit { words.append("limit \(limit.starts) in \(limit.period), burst \(limit.burst)") }
         return words.joined(separator: ", ")
     }
 }

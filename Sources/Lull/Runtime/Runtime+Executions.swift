@@ -142,7 +142,9 @@ extension Runtime {
 
     /// Reports the end of a step of telling an outcome, and starts what waited for the last one.
     func told(_ run: RunID) {
-        handle { engine.told(run) }
+        let now = lockForEnd()
+        engine.told(run)
+        unlockAndPerform(at: now)
     }
 
     /// Calls `onFailure`, or logs what no caller has taken.

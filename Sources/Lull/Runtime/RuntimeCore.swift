@@ -34,7 +34,7 @@ package class RuntimeCore: @unchecked Sendable {
     private final var wakeUpStamp: UInt64 = 0
     /// Whether the debouncer or throttler has been released.
     private final var isOwnerReleased = false
-    /// The runtime itself, if its owner has been released and a value is still to fall due.
+    /// The runtime itself, if its owner has been released and a value is still to fall due, or to start when the limit allows.
     private final var retainedSelf: RuntimeCore?
 
     /// Identifies the runtime for the life of the process.
@@ -194,15 +194,15 @@ package class RuntimeCore: @unchecked Sendable {
         // No other thread has scheduled anything before the first stamp.
         if stamp == 1 { clock.wake = { [weak self] source in self?.wake(source) } }
         let previous = retainedSelf
-        if isOwnerReleased { retainedSelf = willFallDue ? self : nil }
+        if isOwnerReleased { retainedSelf = needsWakeUp ? self : nil }
         lock.unlock()
         clock.scheduleWakeUp(at: alarm, stamp: stamp, after: source)
         withExtendedLifetime(previous) {}
     }
 
-    /// Whether a pending value has yet to fall due. The caller holds the lock.
-    private final var willFallDue: Bool {
-        engine.tally.pending > engine.waitingSubmits && engine.nextAlarm != .farFuture
+    /// Whether a pending value has yet to fall due, or waits for the limit. The caller holds the lock.
+    private final var needsWakeUp: Bool {
+        engine.nextAlarm != .farFuture && (engine.tally.pending > engine.waitingSubmits || engine.awaitsLimit)
     }
 
     /// Performs what is due by now, up to about the limit of `source`, and schedules the next wake-up.
@@ -270,15 +270,18 @@ package class RuntimeCore: @unchecked Sendable {
         }
     }
 
-    /// Takes the lock to report an end. If there are observers, reads the clock first, and not under the lock: it may be the user's.
+    /// Takes the lock to report an end. If there are observers or a limit, reads the clock first, and not under the lock: it may
+    /// be the user's.
     ///
     /// - Returns: The present instant for the observers.
     final func lockForEnd() -> CoreInstant {
         lock.lock()
-        guard hasObservers else { return .farPast }
+        guard hasObservers || engine.setup.limit != nil else { return .farPast }
         lock.unlock()
         let now = self.now
         lock.lock()
+        // The limit counts what the end lets start as of now.
+        if engine.setup.limit != nil { engine.advanceNow(to: now) }
         return now
     }
 
@@ -506,7 +509,7 @@ package class RuntimeCore: @unchecked Sendable {
         }
         lock.withLock {
             isOwnerReleased = true
-            if willFallDue { retainedSelf = self }
+            if needsWakeUp { retainedSelf = self }
         }
     }
 }

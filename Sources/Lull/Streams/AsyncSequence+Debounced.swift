@@ -22,6 +22,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     is not delivered. For `Equatable` elements, give `{ $0 == $1 }`.
     ///   - droppingAtEnd: Whether elements that are pending when the upstream ends or throws are dropped instead of
     ///     delivered.
+    ///   - limit: How often elements are delivered, of all keys together. What may not be delivered yet waits, and newer
+    ///     elements of its key join it (<doc:Semantics>, section 7). Nil for no limit.
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due an element may be delivered, so that one wake-up of the processor serves
     ///     several; never earlier. Zero or more.
@@ -32,13 +34,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         spacing: Duration? = nil, combining: Combining<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
+        limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd, removingDuplicates: removingDuplicates) { handover in
             let debouncer = Debouncer(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
-                options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance),
+                options: .init(spacing: spacing, limit: limit, atEnd: .drop, tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (element: Element) in
                 await handover.deliver(element)
@@ -56,14 +59,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
-        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = KeyedDebouncer(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining: combining,
-                options: .init(spacing: spacing, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                options: .init(spacing: spacing, maxConcurrent: 1, limit: limit, atEnd: .drop, tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
@@ -79,14 +82,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
-        spacing: Duration? = nil, droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(),
+        spacing: Duration? = nil, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
         tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let debouncer = Debouncer(
                 collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount,
-                options: .init(spacing: spacing, atEnd: .drop, tolerance: tolerance),
+                options: .init(spacing: spacing, limit: limit, atEnd: .drop, tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (elements: [Element]) in
                 await handover.deliver(elements)
@@ -104,6 +108,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int, spacing: Duration? = nil, droppingAtEnd: Bool = false,
+        limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
@@ -111,7 +116,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             let debouncer = KeyedDebouncer(
                 collectingFor: wait, maxWait: maxWait, edges: edges, maxCount: maxCount,
                 options: .init(
-                    spacing: spacing, maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop,
+                    spacing: spacing, maxBatch: maxCount, maxConcurrent: 1, limit: limit, atEnd: .drop,
                     tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (_: Key, elements: [Element]) in

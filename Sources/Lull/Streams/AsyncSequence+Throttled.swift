@@ -20,6 +20,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     is not delivered. For `Equatable` elements, give `{ $0 == $1 }`.
     ///   - droppingAtEnd: Whether elements that are pending when the upstream ends or throws are dropped instead of
     ///     delivered.
+    ///   - limit: How often elements are delivered, of all keys together. What may not be delivered yet waits, and newer
+    ///     elements of its key join it (<doc:Semantics>, section 7). Nil for no limit.
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due an element may be delivered, so that one wake-up of the processor serves
     ///     several; never earlier. Zero or more.
@@ -30,13 +32,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
+        limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd, removingDuplicates: removingDuplicates) { handover in
             let throttler = Throttler(
                 every: interval, edges: edges, maxCount: maxCount, combining: combining,
-                options: .init(atEnd: .drop, tolerance: tolerance),
+                options: .init(limit: limit, atEnd: .drop, tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (element: Element) in
                 await handover.deliver(element)
@@ -54,13 +57,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func throttled<Key: Hashable & Sendable>(
         every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
                 every: interval, edges: edges, maxCount: maxCount, combining: combining,
-                options: .init(maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                options: .init(maxConcurrent: 1, limit: limit, atEnd: .drop, tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
@@ -76,13 +80,15 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func throttled(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
-        droppingAtEnd: Bool = false, clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
+        droppingAtEnd: Bool = false, limit: RateLimit? = nil, clock: any Clock<Duration> = ContinuousClock(),
+        tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = Throttler(
                 collectingEvery: interval, edges: edges, maxCount: maxCount,
-                options: .init(atEnd: .drop, tolerance: tolerance), clock: clock, fileID: fileID, line: line
+                options: .init(limit: limit, atEnd: .drop, tolerance: tolerance), clock: clock, fileID: fileID,
+                line: line
             ) {
                 (elements: [Element]) in
                 await handover.deliver(elements)
@@ -99,14 +105,14 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @inlinable
     public func throttled<Key: Hashable & Sendable>(
         collectingEvery interval: Duration, by key: @escaping @Sendable (Element) -> Key,
-        edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false,
+        edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, [Element]> {
         AsyncCoalescedSequence(droppingAtEnd: droppingAtEnd) { handover in
             let throttler = KeyedThrottler(
                 collectingEvery: interval, edges: edges, maxCount: maxCount,
-                options: .init(maxBatch: maxCount, maxConcurrent: 1, atEnd: .drop, tolerance: tolerance),
+                options: .init(maxBatch: maxCount, maxConcurrent: 1, limit: limit, atEnd: .drop, tolerance: tolerance),
                 clock: clock, fileID: fileID, line: line
             ) { (_: Key, elements: [Element]) in
                 await handover.deliver(elements)

@@ -106,13 +106,13 @@ struct CommandOptions {
         // Executions that take no time never overlap, but the parts of a batch come one after the other.
         let usual: WhileRunning = runs || runTime != nil || policy.maxBatch != nil ? .queue : .concurrent
         let policy = try policy.policy(for: subcommand)
-        do {
+        do throws(PolicyError) {
             return try Setup(
                 policy, combination: self.policy.combination ?? .latest, whileRunning: self.policy.runningRule ?? usual,
                 maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs, capacity: maxKeys,
-                maxBatch: self.policy.maxBatch)
+                maxBatch: self.policy.maxBatch, limit: self.policy.rateLimit)
         } catch {
-            throw .usage("\(error)", subcommand)
+            throw .usage(PolicyOptions.text(error), subcommand)
         }
     }
 }

@@ -77,6 +77,23 @@ extension OptionReading where Value == Int {
     }
 }
 
+extension OptionReading where Value == RateLimit {
+    /// A number of starts and the time in which there are no more, such as `40/1m`.
+    static var rate: Self {
+        var reading = Self("N/D") { text throws(Refusal) in
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let starts = Int(parts[0]), starts >= 1, parts[0].first != "+" else {
+                throw Refusal(reason: "give a number of starts and a time, such as 40/1m, not \"\(text)\"")
+            }
+            let period = try DurationText.read(String(parts[1]))
+            guard period > .zero else { throw Refusal(reason: "the time must be more than zero") }
+            return RateLimit(starts: starts, period: period, burst: 1)
+        }
+        reading.write = { "\($0.starts)/\(DurationText.option($0.period))" }
+        return reading
+    }
+}
+
 extension OptionReading where Value == Double {
     static var share: Self {
         Self("P", { Percent.parse($0.text) }) { " must be a percentage such as 90%, not \"\($0.text)\"" }

@@ -9,6 +9,7 @@ extension Option {
     private static let help = Option("help", .help, of: Subcommand.allCases, \.asksForHelp, "explain this command")
 
     private static let policyOrTune = Subcommand.withPolicy + [.tune]
+    private static let limited: [Subcommand] = [.filter, .run, .simulate, .tune]
 
     private static let policy = [
         Option(
@@ -48,6 +49,13 @@ extension Option {
             "max-batch", .number, \.maxBatch,
             "with --combine collect: at most N values for one execution; the next one gets the rest",
             stored: { $0.maxBatch }),
+        Option(
+            "limit", of: limited, .rate, \.limit,
+            "at most N executions start in any time of D, of all keys together, such as 40/1m; what may not start waits",
+            .hasNoMeaningWith("store"), stored: { _ in nil }),
+        Option(
+            "burst", of: limited, .number, \.burst,
+            "with --limit: up to N of them at once after a pause (default 1)", .needs("limit"), stored: { _ in nil }),
         Option(
             "while-running", of: Subcommand.withRuns, .whileRunning, \.whileRunning,
             "what happens to a value that falls due while a command of its key runs: queue (default) lets the value "

@@ -14,6 +14,9 @@ struct PolicyOptions: Equatable, Sendable {
     var delayRule: DelayRule?
     var combination: Combination?
     var maxBatch: Int?
+    /// The most starts in a time, without the burst.
+    var limit: RateLimit?
+    var burst: Int?
     var whileRunning: WhileRunning?
     var interrupting: Interrupting?
 
@@ -50,15 +53,28 @@ struct PolicyOptions: Equatable, Sendable {
             }
         } catch let failure as Failure {
             throw failure
-        } catch PolicyError.maxWaitBelowWait(let maxWait, let wait) {
-            throw .usage("--max-wait is \(maxWait), but must be at least the --wait of \(wait)", subcommand)
-        } catch PolicyError.maxCountWithoutTrailing {
-            throw .usage("--max-count needs the trailing edge: without it nothing is ever pending", subcommand)
-        } catch PolicyError.spacingWithoutTrailing {
-            throw .usage("--spacing needs the trailing edge: without it nothing can wait", subcommand)
         } catch {
-            throw .usage("\(error)", subcommand)
+            // Proof: the initialisers of policies throw nothing else.
+            throw .usage((error as? PolicyError).map(Self.text) ?? "\(error)", subcommand)
         }
+    }
+
+    /// Returns what is wrong, in terms of options.
+    static func text(_ error: PolicyError) -> String {
+        switch error {
+        case .maxWaitBelowWait(let maxWait, let wait):
+            "--max-wait is \(maxWait), but must be at least the --wait of \(wait)"
+        case .maxCountWithoutTrailing: "--max-count needs the trailing edge: without it nothing is ever pending"
+        case .spacingWithoutTrailing: "--spacing needs the trailing edge: without it nothing can wait"
+        case .burstOutOfRange(let burst, let starts):
+            "--burst is \(burst), but must be from 1 to the \(starts) of --limit"
+        default: "\(error)"
+        }
+    }
+
+    /// The limit, with its burst.
+    var rateLimit: RateLimit? {
+        limit.map { RateLimit(starts: $0.starts, period: $0.period, burst: burst ?? 1) }
     }
 
     /// The rule for values that fall due while an execution of their key is running; nil for the usual one.

@@ -111,7 +111,8 @@ extension Page {
         let label = "  \(term)"
         // Two blanks at least separate the two.
         let isLong = Terminal.columns(of: label) > column - 2
-        let first = isLong ? [label, indentation + lines[0]] : [label.padded(to: column) + lines[0]]
+        let labels = isLong ? Terminal.wrap(term, to: width - 2).map { "  \($0)" } : [label]
+        let first = isLong ? labels + [indentation + lines[0]] : [label.padded(to: column) + lines[0]]
         return (first + lines.dropFirst().map { indentation + $0 }).map { "\($0)\n" }.joined()
     }
 }

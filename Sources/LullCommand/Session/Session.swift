@@ -165,8 +165,8 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             // Drop before the end of this execution makes room for the next one.
             if loop.options.failsFast { drop(at: now) }
         }
-        guard let batch else { return engine.ended(run, ending).1.more }
-        return engine.ended(run, ending, returning: batch).1.more
+        guard let batch else { return engine.ended(run, ending, at: now).1.more }
+        return engine.ended(run, ending, returning: batch, at: now).1.more
     }
 
     private mutating func reportStatistics() {

@@ -34,7 +34,8 @@ struct Simulation: ~Copyable {
         atEnd = options.atEnd ?? .wait
         isCollecting = options.policy.combination == .collect
         engine = Engine(setup)
-        running = options.runTime.map { RunTimes($0) }
+        // With a limit, what starts is not what is due: executions have starts and ends, if they take no time.
+        running = (options.runTime ?? setup.limit.map { _ in .zero }).map { RunTimes($0) }
         summary.hasRunTime = running != nil
     }
 
@@ -176,7 +177,7 @@ struct Simulation: ~Copyable {
         _ run: RunTimes<KeyNumber, ValueNumber>.Run, _ ending: Ending, at now: CoreInstant
     ) -> [Action<KeyNumber, ValueNumber>] {
         let execution = run.execution
-        let (verdict, actions) = engine.ended(execution.run, ending, returning: execution.batch)
+        let (verdict, actions) = engine.ended(execution.run, ending, returning: execution.batch, at: now)
         let outcome: StaticString
         switch verdict {
         case .executed, .failed: outcome = "executed"
@@ -213,14 +214,15 @@ struct Simulation: ~Copyable {
         // `keep` is refused without a store.
         case .wait, .keep:
             if running != nil { advance(to: .farFuture) }
+            // What is due in the far future.
             while engine.counters.pending > 0 {
                 perform(engine.advance(to: .farFuture, limit: 1024).more, at: .farFuture)
             }
         case .flush: perform(engine.flush(at: last).more, at: last)
         case .drop: perform(engine.cancel(at: last).more, at: last)
         }
-        // What is still running ends.
-        while running?.isEmpty == false { advance(to: .farFuture) }
+        // What waits for the limit starts, and what is still running ends.
+        while running?.isEmpty == false || engine.alarm < .farFuture { advance(to: .farFuture) }
         summary.joined = engine.joinedCount
         summary.submits = engine.counters.submitted
         summary.keys = trace.keys.entries.count

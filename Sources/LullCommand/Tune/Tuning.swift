@@ -15,7 +15,7 @@ struct Tuning: ~Copyable {
 
     /// Reads the whole trace, and writes the report.
     static func run(_ trace: Argument, _ options: CommandOptions) throws(Failure) -> Int32 {
-        var tuning = Tuning(try TraceReader(trace), try options.candidates(), options)
+        var tuning = try Tuning(try TraceReader(trace), try options.candidates(), options)
         try tuning.replay()
         let report = tuning.report(options.targets)
         let others = report.policiesToDraw.map(\.policy)
@@ -51,11 +51,19 @@ struct Tuning: ~Copyable {
     private init(
         _ trace: consuming TraceReader, _ policies: (debounces: [Policy], throttles: [Policy]),
         _ options: CommandOptions
-    ) {
+    ) throws(Failure) {
         sampler = options.drawsExcerpt ? Sampler() : nil
         progress = ProgressLine(size: trace.size)
         self.trace = trace
-        trials = Trials(policies.debounces + policies.throttles, talliesKeys: options.tunesKeys)
+        let all = policies.debounces + policies.throttles
+        do throws(PolicyError) {
+            trials =
+                try options.policy.rateLimit.map { limit throws(PolicyError) in
+                    try Trials(all, under: limit, talliesKeys: options.tunesKeys)
+                } ?? Trials(all, talliesKeys: options.tunesKeys)
+        } catch {
+            throw .usage(PolicyOptions.text(error), .tune)
+        }
         let middle = policies.debounces.count
         ranges = (0..<middle, middle..<middle + policies.throttles.count)
     }

@@ -19,6 +19,8 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
+            '--burst=[with --limit]:value: ' \
             '--null[records end in a NUL byte, not in a newline]' \
             '--key-field=[the key is the N-th field, from 1]:value: ' \
             '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
@@ -52,6 +54,8 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
+            '--burst=[with --limit]:value: ' \
             '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue cancel restart concurrent skip)' \
             '--interrupt=[with --while-running cancel or restart]:interrupt:(due submit)' \
             '--null[records end in a NUL byte, not in a newline]' \
@@ -90,6 +94,8 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
+            '--burst=[with --limit]:value: ' \
             '--while-running=[what happens to a value that falls due while an execution o…]:while-running:(queue cancel restart concurrent skip)' \
             '--interrupt=[with --while-running cancel or restart]:interrupt:(due submit)' \
             '--run-time=[each execution takes D]:value: ' \
@@ -108,6 +114,8 @@ _lull() {
             '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
             '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
+            '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
+            '--burst=[with --limit]:value: ' \
             '--format=[summary (default), or json]:format:(summary json)' \
             '--diagram[add a marble diagram of a part of the trace, in text, under…]' \
             '--svg=[draw the same, and saving over delay, as a picture]:file:_files' \

@@ -52,7 +52,8 @@ extension Setup {
             }
         try self.init(
             Policy(setup.policy), combination: combination, whileRunning: whileRunning,
-            maxConcurrent: setup.maxConcurrent, capacity: setup.capacity, maxBatch: setup.maxBatch)
+            maxConcurrent: setup.maxConcurrent, capacity: setup.capacity, maxBatch: setup.maxBatch,
+            limit: setup.limit.map { RateLimit(starts: $0.starts, period: CoreDuration($0.period), burst: $0.burst) })
     }
 }
 

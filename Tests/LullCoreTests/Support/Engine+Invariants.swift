@@ -118,8 +118,9 @@ extension SlotEngine {
                     "\(key) is queued where it should be")
                 broken.unless(isBlocked != isQueued, "what waits at \(key) waits for the key or in the queue")
                 broken.unless(
-                    isBlocked || runningCount >= setup.maxConcurrent || !sweeps.isEmpty,
-                    "what waits at \(key) could not start")
+                    isBlocked || runningCount >= setup.maxConcurrent || !sweeps.isEmpty
+                        || awaitsLimit && nextAlarm <= max(limiter.next, now),
+                    "what waits at \(key) could not start, and will when it can")
             } else {
                 broken.unless(
                     executions.queuePosition == .max && !executions.hasValues,

@@ -62,7 +62,7 @@ struct Trial: Sendable {
     init(length: Int, keys: ClosedRange<Int> = 1...6, using random: inout SplitMix) {
         isLazy = random.oneIn(4)
         setup = ReferenceSetup(random: &random)
-        if isLazy { setup.maxConcurrent = nil }
+        if isLazy { (setup.maxConcurrent, setup.limit) = (nil, nil) }
         if keys.lowerBound > 6 { setup.capacity = setup.capacity.map { $0 * keys.lowerBound / 4 } }
         let keys = (0..<Int.random(in: keys, using: &random)).map {
             $0 < 6 ? String("abcdef".dropFirst($0).prefix(1)) : "\($0)"
@@ -124,6 +124,11 @@ extension ReferenceSetup {
             maxConcurrent: random.oneIn(2) ? random.pick([1, 1, 2, 3]) : nil,
             capacity: random.oneIn(3) ? random.pick([1, 2, 3, 4]) : nil)
         if whileRunning == .cancelRunning || whileRunning == .restart { interruptsWhenSubmitted = random.oneIn(2) }
+        if random.oneIn(3) {
+            let starts = Int.random(in: 1...5, using: &random)
+            let period = random.oneIn(12) ? random.pick([.max, .max - 5, 1]) : Int.random(in: 1...20, using: &random)
+            limit = Limit(starts, per: period, burst: Int.random(in: 1...starts, using: &random))
+        }
         if combination == .collect {
             if whileRunning == .cancelRunning { whileRunning = .restart }
             if random.oneIn(2) { maxBatch = random.pick([1, 2, 2, 3]) }

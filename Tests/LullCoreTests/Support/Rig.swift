@@ -28,11 +28,12 @@ final class Rig {
 
     init(
         _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, handlersTakeTime: Bool = false
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil,
+        handlersTakeTime: Bool = false
     ) throws {
         let setup = try Setup(
             policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-            capacity: capacity, maxBatch: maxBatch)
+            capacity: capacity, maxBatch: maxBatch, limit: limit)
         engine = Engine(setup)
         self.handlersTakeTime = handlersTakeTime
     }

@@ -64,6 +64,24 @@ struct StreamTests {
     }
 
     @Test
+    func `delivers no more elements than a limit allows, of all keys together`() async {
+        let (words, input) = AsyncStream.makeStream(of: String.self)
+        let task = consume(
+            words.debounced(
+                for: .zero, by: { $0.prefix(1) }, limit: RateLimit(1, per: .seconds(5)), clock: clock))
+        await runAllDue()
+        for word in ["a1", "b1", "a2", "b2"] {
+            input.yield(word)
+            await clock.advance(by: .seconds(1), until: .started)
+        }
+        #expect(seen.all == ["a1"])
+        input.finish()
+        await clock.advance(by: .seconds(20), until: .started)
+        #expect(seen.all == ["a1", "a2", "b2", "end"])
+        _ = await task.result
+    }
+
+    @Test
     func `throttles`() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(positions.throttled(every: .seconds(1), clock: clock))

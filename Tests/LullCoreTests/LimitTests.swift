@@ -1,0 +1,223 @@
+import LullReference
+import Testing
+
+@testable import LullCore
+
+/// Section 7 of the semantics, a limit: how often executions start, of all keys together.
+@Suite("A limit")
+struct LimitTests {
+    private func rig(
+        _ starts: Int, in period: Int, burst: Int = 1, wait: Int = 0, _ combination: Combination = .latest,
+        _ whileRunning: WhileRunning = .queue, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
+        handlersTakeTime: Bool = false
+    ) throws -> Rig {
+        try Rig(
+            .debounce(wait), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+            maxBatch: maxBatch, limit: RateLimit(starts: starts, period: CoreDuration(period), burst: burst),
+            handlersTakeTime: handlersTakeTime)
+    }
+
+    @Test
+    func `values that may not start yet wait, in the order of their due instants`() throws {
+        let rig = try rig(1, in: 10)
+        for (instant, key) in ["a", "b", "c"].enumerated() {
+            rig.submit("\(key)1", key, at: instant)
+            rig.advance(to: instant)
+        }
+        rig.advance(to: 9)
+        #expect(rig.executions == ["0 trailing a: a1"])
+        #expect(rig.engine.alarm == CoreInstant(10))
+        rig.advance(to: 10)
+        rig.advance(to: 19)
+        #expect(rig.executions.dropFirst() == ["1 trailing b: b1"])
+        rig.advance(to: 20)
+        #expect(rig.executions.last == "2 trailing c: c1")
+        #expect(rig.engine.alarm == .farFuture)
+        #expect(rig.broken == [])
+    }
+
+    @Test
+    func `after a pause a burst starts at once, and then one after another at the rate of the long run`() throws {
+        let rig = try rig(5, in: 10, burst: 4)
+        var starts: [Int] = []
+        for key in 1...8 { rig.submit("\(key)", "\(key)", at: 100) }
+        for instant in 100...130 {
+            rig.advance(to: instant)
+            while starts.count < rig.executions.count { starts.append(instant) }
+        }
+        // 10 / (5 - 4 + 1) = 5
+        #expect(starts == [100, 100, 100, 100, 105, 110, 115, 120])
+    }
+
+    @Test
+    func `what waits for the limit is joined by later values of its key`() throws {
+        let rig = try rig(1, in: 10, .collect)
+        rig.submit("a1", "a", at: 0)
+        rig.advance(to: 0)
+        rig.submit("b1", "b", at: 1)
+        rig.submit("b2", "b", at: 5)
+        rig.advance(to: 10)
+        #expect(rig.executions == ["0 trailing a: a1", "5 trailing b: b1+b2 ×2"])
+        #expect(rig.firsts.last == 1)
+    }
+
+    @Test
+    func `at one instant everything due comes before the starts`() throws {
+        let rig = try rig(1, in: 10, .collect)
+        rig.submit("a1", "a", at: 0)
+        rig.advance(to: 0)
+        rig.submit("b1", "b", at: 5)
+        rig.submit("b2", "b", at: 8, wait: 2)
+        rig.advance(to: 10)
+        #expect(rig.executions.last == "10 trailing b: b1+b2 ×2")
+    }
+
+    @Test
+    func `a flush does not pass it, and waits for it`() throws {
+        let rig = try rig(1, in: 10, wait: 100)
+        rig.submit("a1", "a", at: 0)
+        rig.submit("b1", "b", at: 0)
+        rig.flush(at: 1)
+        #expect(rig.executions == ["1 flush a: a1"])
+        #expect(rig.wait(1))
+        rig.advance(to: 10)
+        #expect(rig.resumed == [])
+        rig.advance(to: 11)
+        #expect(rig.executions.last == "1 flush b: b1")
+        #expect(rig.resumed == [1])
+        #expect(rig.broken == [])
+    }
+
+    @Test
+    func `the parts of a batch count, and so do leading edges`() throws {
+        let batches = try rig(1, in: 10, .collect, maxBatch: 2)
+        for value in 1...5 { batches.submit("\(value)", at: 0, wait: 3) }
+        for instant in 3...30 { batches.advance(to: instant) }
+        #expect(batches.executions == ["3 trailing 1+2 ×2", "3 trailing 3+4 ×2", "3 trailing 5"])
+        let leading = try Rig(
+            .debounce(5, [.leading, .trailing]), limit: RateLimit(starts: 1, period: 10, burst: 1))
+        leading.submit("1", at: 0)
+        leading.submit("2", at: 1)
+        leading.advance(to: 9)
+        #expect(leading.executions == ["0 leading 1"])
+        leading.advance(to: 10)
+        #expect(leading.executions.last == "6 trailing 2")
+    }
+
+    @Test
+    func `a restart counts`() throws {
+        let rig = try rig(1, in: 10, .collect, .restart, handlersTakeTime: true)
+        rig.submit("1", at: 0)
+        rig.advance(to: 0)
+        rig.submit("2", at: 3)
+        rig.advance(to: 3)
+        #expect(rig.stopped == ["1"])
+        rig.end("1", .threw)
+        #expect(rig.executions == ["0 trailing 1"])
+        rig.advance(to: 10)
+        #expect(rig.executions.last == "3 trailing 1+2 ×2")
+    }
+
+    @Test
+    func `both maxConcurrent and the limit have to allow a start`() throws {
+        let rig = try rig(1, in: 10, maxConcurrent: 1, handlersTakeTime: true)
+        for key in ["a", "b", "c"] { rig.submit("\(key)1", key, at: 0) }
+        rig.advance(to: 0)
+        rig.advance(to: 25)
+        #expect(rig.executions == ["0 trailing a: a1"])
+        #expect(rig.engine.alarm == .farFuture)
+        rig.end("a1")
+        rig.end("b1")
+        #expect(rig.executions == ["0 trailing a: a1", "0 trailing b: b1"])
+        #expect(rig.engine.alarm == CoreInstant(35))
+        rig.advance(to: 35)
+        #expect(rig.executions.last == "0 trailing c: c1")
+        #expect(rig.broken == [])
+    }
+
+    @Test
+    func `a start counts as of the instant at which it happens, not of that at which its value was due`() throws {
+        let rig = try rig(1, in: 10)
+        rig.submit("a1", "a", at: 0, wait: 1)
+        rig.submit("b1", "b", at: 0, wait: 2)
+        rig.advance(to: 50)
+        #expect(rig.executions == ["1 trailing a: a1"])
+        rig.advance(to: 59)
+        #expect(rig.executions.count == 1)
+        rig.advance(to: 60)
+        #expect(rig.executions.last == "2 trailing b: b1")
+    }
+
+    @Test
+    func `a cancelled value takes nothing from the limit`() throws {
+        let rig = try rig(1, in: 10)
+        for key in ["a", "b", "c"] { rig.submit("\(key)1", key, at: 0) }
+        rig.advance(to: 0)
+        rig.cancel("b", at: 5)
+        rig.advance(to: 10)
+        #expect(rig.executions.last == "0 trailing c: c1")
+        #expect(rig.engine.alarm == .farFuture)
+        #expect(rig.broken == [])
+    }
+
+    @Test
+    func `no window has more starts than the limit, however calls and ends fall`() throws {
+        var (checked, broken) = (0, [UInt64]())
+        for seed in 0..<300 as Range<UInt64> {
+            var random = SplitMix(seed: seed)
+            let starts = Int.random(in: 1...6, using: &random)
+            let burst = Int.random(in: 1...starts, using: &random)
+            let period = Int.random(in: 1...40, using: &random)
+            let rig = try rig(
+                starts, in: period, burst: burst, wait: Int.random(in: 0...5, using: &random),
+                random.oneIn(2) ? .collect : .latest, random.oneIn(2) ? .queue : .restart,
+                maxConcurrent: random.oneIn(3) ? 2 : nil)
+            var (now, instants) = (0, [Int]())
+            for number in 0..<200 {
+                now += random.oneIn(3) ? Int.random(in: 0...9, using: &random) : 0
+                switch Int.random(in: 0..<12, using: &random) {
+                case 0: rig.flush(at: now)
+                case 1...4: rig.advance(to: now)
+                default: rig.submit("\(number)", random.pick(["a", "b", "c", "d", "e"]), at: now)
+                }
+                while instants.count < rig.executions.count { instants.append(now) }
+            }
+            for (position, first) in instants.enumerated() where position + starts < instants.count {
+                checked += 1
+                if instants[position + starts] - first < period { broken.append(seed) }
+            }
+            for (position, instant) in instants.enumerated() where position + burst < instants.count {
+                if instants[position + burst] == instant { broken.append(seed) }
+            }
+        }
+        #expect(broken == [])
+        #expect(checked > 5000)
+    }
+
+    @Test
+    func `instants at the ends of the range do not trap`() throws {
+        for period in [1, .max - 5, .max] {
+            for instant in [Int.min + 1, 0, .max - 40] {
+                let rig = try rig(5, in: period, burst: 5)
+                for key in 0..<12 { rig.submit("\(key)", "\(key)", at: instant) }
+                rig.advance(to: instant)
+                rig.advance(to: .max - 1)
+                #expect(!rig.executions.isEmpty)
+                #expect(rig.broken == [])
+            }
+        }
+    }
+
+    @Test
+    func `settings that break a rule are refused`() throws {
+        let policy = try Policy.debounce(wait: 1)
+        func setup(_ starts: Int, _ period: CoreDuration, _ burst: Int) throws(PolicyError) -> Setup {
+            try Setup(policy, limit: RateLimit(starts: starts, period: period, burst: burst))
+        }
+        #expect(throws: PolicyError.limitBelowOne(0)) { try setup(0, 1, 1) }
+        #expect(throws: PolicyError.limitWithoutPeriod(0)) { try setup(1, 0, 1) }
+        #expect(throws: PolicyError.burstOutOfRange(0, starts: 2)) { try setup(2, 1, 0) }
+        #expect(throws: PolicyError.burstOutOfRange(3, starts: 2)) { try setup(2, 1, 3) }
+        #expect(try setup(2, 1, 2).limit?.burst == 2)
+    }
+}

@@ -57,9 +57,7 @@ public func destroy(_ session: Int32) {
 @c(lull_submit)
 public func submit(_ session: Int32, _ key: Int32, _ value: Int64, _ now: Int64, _ wait: Int64) {
     call(session) { session, out in
-        session.submit(
-            value, for: key, at: CoreInstant(nanoseconds: now),
-            wait: wait < 0 ? nil : CoreDuration(nanoseconds: wait), &out)
+        session.submit(value, for: key, at: CoreInstant(nanoseconds: now), wait: given(wait), &out)
     }
 }
 
@@ -73,6 +71,14 @@ public func advance(_ session: Int32, _ now: Int64) {
 @c(lull_flush)
 public func flush(_ session: Int32, _ key: Int32, _ now: Int64) {
     call(session) { session, out in session.flush(key < 0 ? nil : key, at: CoreInstant(nanoseconds: now), &out) }
+}
+
+/// Postpones what is pending under a key, as a submit would: "still busy".
+@c(lull_touch)
+public func touch(_ session: Int32, _ key: Int32, _ now: Int64, _ wait: Int64) {
+    call(session) { session, out in
+        session.touch(key, at: CoreInstant(nanoseconds: now), wait: given(wait), &out)
+    }
 }
 
 /// Drops what is pending or waiting, of a key or of all.

@@ -27,6 +27,10 @@ final class Session {
         hand(key.map { core.flush($0, at: now) } ?? core.flush(at: now), &out)
     }
 
+    func touch(_ key: Int32, at now: CoreInstant, wait: CoreDuration?, _ out: inout Outbox) {
+        hand(core.touch(key, at: now, wait: wait), &out)
+    }
+
     func cancel(_ key: Int32?, running: Bool, at now: CoreInstant, _ out: inout Outbox) {
         hand(key.map { core.cancel($0, running: running, at: now) } ?? core.cancel(running: running, at: now), &out)
     }

@@ -46,6 +46,13 @@ public func tuneSubmit(_ key: Int32, _ now: Int64, _ wait: Int64) {
         Int(key), at: CoreInstant(nanoseconds: now), wait: wait < 0 ? nil : CoreDuration(nanoseconds: wait))
 }
 
+/// Says "still busy" of a key.
+@c(lull_tune_touch)
+public func tuneTouch(_ key: Int32, _ now: Int64, _ wait: Int64) {
+    trials.touch(
+        Int(key), at: CoreInstant(nanoseconds: now), wait: wait < 0 ? nil : CoreDuration(nanoseconds: wait))
+}
+
 /// Flushes a key, or all.
 @c(lull_tune_flush)
 public func tuneFlush(_ key: Int32, _ now: Int64) {

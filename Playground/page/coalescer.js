@@ -35,10 +35,17 @@ class Coalescer {
     /** Submits a value; returns the record of the submit. */
     submit(value, { key = "", wait = null, at = this.#clock.now } = {}) {
         const submit = { id: this.#next++, value, key, at, outcome: "pending" };
-        const delay = wait == null ? -1n : nanoseconds(wait);
         this.#values.set(submit.id, submit);
-        this.#perform(this.#engine.submit(submit.id, this.#number(key), nanoseconds(at), delay), at, submit);
+        this.#perform(this.#engine.submit(submit.id, this.#number(key), nanoseconds(at), delayNanoseconds(wait)), at, submit);
         return submit;
+    }
+
+    /** Says "still busy" of a key. Returns whether something that is pending waits longer for it. */
+    touch(key, { wait = null, at = this.#clock.now } = {}) {
+        const [number, now] = [this.#number(key), nanoseconds(at)];
+        const due = this.#engine.nextDue(number, now);
+        this.#perform(this.#engine.touch(number, now, delayNanoseconds(wait)), at);
+        return this.#engine.nextDue(number, now) !== due;
     }
 
     /** Executes what is pending. The clock has run what was due by then. */

@@ -23,6 +23,11 @@ function answer() {
     return Array.from(new BigInt64Array(lull.memory.buffer, lull.lull_answer(), lull.lull_answer_count()));
 }
 
+/** A duration in milliseconds as the module takes it; none is negative. */
+function delayNanoseconds(milliseconds) {
+    return milliseconds == null ? -1n : nanoseconds(milliseconds);
+}
+
 /** A setting that breaks a rule; the message is the engine's own. */
 class PolicyError extends Error {}
 
@@ -30,12 +35,11 @@ class PolicyError extends Error {}
 class Engine {
     constructor(policy) {
         const count = (number) => number ?? -1;
-        const duration = (milliseconds) => milliseconds == null ? -1n : nanoseconds(milliseconds);
         this.session = lull.lull_create(
             policy.kind === "throttle" ? 1 : 0, nanoseconds(policy.wait),
-            duration(policy.maxWait),
+            delayNanoseconds(policy.maxWait),
             (policy.leading ? 1 : 0) | (policy.trailing ? 2 : 0), policy.delayRule === "extend" ? 1 : 0,
-            count(policy.maxCount), duration(policy.spacing), { latest: 0, first: 1, collect: 2, merge: 2 }[policy.combine],
+            count(policy.maxCount), delayNanoseconds(policy.spacing), { latest: 0, first: 1, collect: 2, merge: 2 }[policy.combine],
             { queue: 0, cancel: 1, restart: 2, concurrent: 3, skip: 4 }[policy.whileRunning], count(policy.maxConcurrent),
             count(policy.capacity));
         if (this.session < 0) {
@@ -60,6 +64,11 @@ class Engine {
 
     flush(key, now) {
         lull.lull_flush(this.session, key ?? -1, now);
+        return this.actions();
+    }
+
+    touch(key, now, wait) {
+        lull.lull_touch(this.session, key, now, wait);
         return this.actions();
     }
 

@@ -69,6 +69,9 @@ function connectInputs(stage, timeline) {
         if (replay.isPlaying) stage.clock.rate = Number(speed.value);
     });
 
+    element("touch").addEventListener("click", (event) => {
+        stage.touch({ key: key(), wait: wait(), at: stage.clock.instant(event) });
+    });
     element("flush").addEventListener("click", () => stage.flush());
     element("cancel").addEventListener("click", () => stage.cancel(element("cancel-running").checked));
     element("shut-down").addEventListener("click", () => stage.shutDown());

@@ -114,10 +114,11 @@ async function packCalls(calls) {
     let last = "";
     const rows = calls.map((call) => {
         const now = Math.round((call.at - start) * 1000);
-        const row = [now - at, ...(call.do === "submit"
-            ? [call.label, call.key, call.wait ?? "", valueInLink(call, last)] : [{ do: call.do, ...(call.running && { running: true }) }])];
+        const isSubmit = call.do === "submit";
+        const row = [now - at, isSubmit ? call.label : { do: call.do, ...(call.running && { running: true }) }, call.key ?? "", call.wait ?? ""];
+        if (isSubmit) row.push(valueInLink(call, last));
         at = now;
-        if (call.do === "submit") last = String(call.value);
+        if (isSubmit) last = String(call.value);
         // What is left out of a row is what `unpackCalls` takes for it.
         while (row.length > 1 && row.at(-1) === (row.length === 5 ? 0 : "")) row.pop();
         return row;
@@ -139,7 +140,7 @@ async function unpackCalls(text) {
     const rows = await unpack(text);
     if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw new Error("its calls are damaged");
     if (rows.length > mostCalls + 1) throw new Error(`it has more than ${mostCalls} calls`);
-    const kinds = ["flush", "cancel", "shut down", "release", "end"];
+    const kinds = ["touch", "flush", "cancel", "shut down", "release", "end"];
     let at = 0;
     let last = "";
     return rows.map(([pause, what = "", key = "", wait = "", change = 0]) => {
@@ -148,7 +149,7 @@ async function unpackCalls(text) {
         const isDelay = wait === "" || (Number.isFinite(wait) && wait >= 0 && wait <= longestDuration);
         if (!isDelay) throw new Error("the delay of a call is not between 0 and 90 days");
         if (at / 1000 > longestDuration) throw new Error("its calls take more than 90 days");
-        const call = { at: at / 1000 };
+        const call = { at: at / 1000, key: String(key), wait: wait === "" ? null : wait };
         if (typeof what === "object" && what) {
             if (!kinds.includes(what.do)) throw new Error(`“${what.do}” is no call`);
             return { ...call, do: what.do, running: what.running === true };
@@ -156,6 +157,6 @@ async function unpackCalls(text) {
         const label = String(what);
         const value = valueOfLink(change, label, last);
         last = String(value);
-        return { ...call, do: "submit", key: String(key), wait: wait === "" ? null : wait, label, value };
+        return { ...call, do: "submit", label, value };
     });
 }

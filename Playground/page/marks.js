@@ -16,6 +16,7 @@ function drawLegend(legend) {
         pending: [32, `${bar}fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>
             <path class="hollow" d="M23 2l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>`],
         cut: [32, '<path d="M1 5h19l-5 6H1z" opacity=".45"/><path d="M24 5h7v6H19z"/>'],
+        touch: [12, '<circle cx="6" cy="8" r="3.5" fill="none" stroke="currentColor" stroke-width="2"/>'],
         drop: [12, '<path d="M2.5 4.5l7 7m0-7l-7 7" stroke="currentColor" stroke-width="2"/>'],
     };
     for (const [edge, corners] of Object.entries(edgeMarks)) {

@@ -9,6 +9,8 @@ class Stage {
     calls = [];
     /** The submits among the calls. */
     submits = [];
+    /** The touches among them. */
+    touches = [];
     /** The other calls. */
     marks = [];
     keys = [""];
@@ -99,6 +101,7 @@ class Stage {
     #forget() {
         this.calls = [];
         this.submits = [];
+        this.touches = [];
         this.marks = [];
         this.keys = [""];
         this.isOver = false;
@@ -109,7 +112,7 @@ class Stage {
     }
 
     #lane(policy) {
-        const lane = { policy, executions: [], drops: [], lastEvent: -Infinity, coalescer: null };
+        const lane = { policy, executions: [], drops: [], touches: [], lastEvent: -Infinity, coalescer: null };
         const note = (at) => { lane.lastEvent = Math.max(lane.lastEvent, at); };
         lane.coalescer = new Coalescer(policy, this.clock, (execution) => this.#handle(lane, execution), {
             started: (execution) => {
@@ -175,6 +178,11 @@ class Stage {
         this.#call({ at, do: "submit", key, value, wait, label });
     }
 
+    /** "Still busy", without a value: what is pending waits as after a submit. */
+    touch({ key = "", wait = null, at = this.clock.now } = {}) {
+        this.#call({ at, do: "touch", key, wait });
+    }
+
     flush() {
         this.#call({ at: this.clock.now, do: "flush" });
     }
@@ -207,6 +215,7 @@ class Stage {
     #record(call) {
         this.#latest = Math.max(this.#latest, call.at);
         this.calls.push(call);
+        if (call.do === "touch") return this.touches.push(call);
         if (call.do !== "submit") {
             this.marks.push({ at: call.at, name: call.do });
             this.isOver ||= call.do === "release";
@@ -218,9 +227,10 @@ class Stage {
         this.submits.push(call);
     }
 
-    #perform(call, { coalescer, policy }) {
+    #perform(call, { coalescer, policy, touches }) {
         const { at } = call;
         switch (call.do) {
+        case "touch": return coalescer.touch(call.key, { wait: call.wait, at }) && touches.push(call);
         case "submit": return coalescer.submit(call.value, { key: call.key, wait: call.wait, at });
         case "flush": return coalescer.flush(undefined, at);
         case "cancel": return coalescer.cancel(undefined, { running: call.running, at });
@@ -240,8 +250,9 @@ class Stage {
         for (const { at, do: name, key, value, wait } of this.calls) {
             const line = { at: Number(((at - this.origin) / 1000).toFixed(9)) };
             const end = name === "shut down" ? "flush" : name === "release" ? { flush: "flush", drop: "cancel" }[this.policies[0].atEnd] : null;
-            if (name === "submit") {
-                lines.push({ ...line, ...(key && { key }), value, ...(wait != null && { wait: durationText(wait) }) });
+            if (name === "submit" || name === "touch") {
+                lines.push({ ...line, ...(name === "touch" && { op: name }), ...(key && { key }), value,
+                    ...(wait != null && { wait: durationText(wait) }) });
             } else if (end || name === "flush" || name === "cancel") {
                 lines.push({ ...line, op: end ?? name });
             }

@@ -178,7 +178,7 @@ class Timeline {
 
     #drawSubmits({ left, x, right }) {
         const context = this.#context;
-        const { submits, marks } = this.#stage;
+        const { submits, touches, marks } = this.#stage;
         const y = this.top - 15;
         let last = -Infinity;
         let lastText = -Infinity;
@@ -203,6 +203,7 @@ class Timeline {
                 this.#text(label, px, y - 9, "center", theme.quiet);
             }
         }
+        this.#drawTouches(touches, () => y, theme.ink, left, x);
         for (let index = firstIndex(marks, "at", left); index < marks.length; index++) {
             const px = x(marks[index].at);
             context.fillStyle = theme.bad;
@@ -226,6 +227,7 @@ class Timeline {
         this.#drawExecutions(lane, colour, bar, view);
         this.#drawDrops(lane, bar, view);
         this.#drawPending(lane, colour, bar, view);
+        this.#drawTouches(lane.touches, (key) => bar(key).y, colour, view.left, view.x);
         const name = this.#isSmall ? lane.name : `${index + 1}  ${policyName(lane.policy)}`;
         if (name) this.#label(name, top + 3, colour);
     }
@@ -352,6 +354,24 @@ class Timeline {
             last = px;
             const colour = drop.fate === "absorbed" ? theme.quiet : theme.bad;
             this.#text("×", px, bar(drop.key).y + 4, "center", colour, "600");
+        }
+    }
+
+    /** Draws touches as rings: above, those that were made, and on a policy's bars those for which something waits longer. */
+    #drawTouches(touches, height, colour, left, x) {
+        const context = this.#context;
+        context.strokeStyle = colour;
+        context.fillStyle = theme.paper;
+        context.lineWidth = 2;
+        let last = -Infinity;
+        for (let index = firstIndex(touches, "at", left - 100); index < touches.length; index++) {
+            const px = x(touches[index].at);
+            if (px - last < 3) continue;
+            last = px;
+            context.beginPath();
+            context.arc(px, height(touches[index].key), 3.5, 0, 7);
+            context.fill();
+            context.stroke();
         }
     }
 

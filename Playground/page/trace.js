@@ -51,7 +51,7 @@ class Digits {
     }
 }
 
-const operations = ["submit", "flush", "cancel"];
+const operations = ["submit", "touch", "flush", "cancel"];
 
 /** A trace in memory: for each line an instant, the number of its key (-1 for all), an operation, and a wait (-1 for none). */
 class Trace {
@@ -107,7 +107,8 @@ class Trace {
         for (let index = from; index < to; index++) {
             const [at, key, op] = [this.#at[index], this.#key[index], this.#op[index]];
             if (op === 0) lull.lull_tune_submit(key, at, this.#wait[index]);
-            else if (op === 1) lull.lull_tune_flush(key, at);
+            else if (op === 1) lull.lull_tune_touch(key, at, this.#wait[index]);
+            else if (op === 2) lull.lull_tune_flush(key, at);
             else lull.lull_tune_cancel(key, at);
         }
     }
@@ -135,8 +136,8 @@ class Trace {
         if (operation < 0) throw new Error(`“${op}” is not an operation`);
         const delay = wait == null ? -1n : Trace.#delay(wait);
         const name = JSON.stringify(key);
-        let number = key === null && operation > 0 ? -1 : this.#keys.get(name);
-        // A flush or a cancel of a key that has no submit yet does nothing.
+        let number = key === null && operation > 1 ? -1 : this.#keys.get(name);
+        // Another call on a key that has no submit yet does nothing.
         if (number === undefined && operation > 0) return;
         if (number === undefined) this.#keys.set(name, number = this.#keys.size);
         if (operation === 0) this.submits += 1;

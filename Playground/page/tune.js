@@ -51,7 +51,7 @@ class TuningWorker {
 
     async #tune(trace, id, series, targets) {
         const isNew = lull.lull_tune_begin(nanoseconds(series.first), nanoseconds(series.last),
-            series.maxWait == null ? -1n : nanoseconds(series.maxWait)) > 0;
+            delayNanoseconds(series.maxWait)) > 0;
         if (isNew) {
             const part = 20_000;
             for (let from = 0; from < trace.count; from += part) {
@@ -79,7 +79,7 @@ class TuningWorker {
 
 /** Returns the results of the series of waits that was tried last. */
 function tuneOutcomes(submits, { saving, delay }) {
-    lull.lull_tune_outcomes(saving ?? -1, delay == null ? -1n : nanoseconds(delay));
+    lull.lull_tune_outcomes(saving ?? -1, delayNanoseconds(delay));
     const numbers = answer().map(Number);
     const reasons = [null, "knee", "most", "target", "nearest"];
     const rows = { debounce: [], throttle: [] };

@@ -66,6 +66,7 @@ class EngineTest(StageCase):
                     const what = random(12);
                     if (what === 0) coalescer.cancel(any(key, undefined), { running: any(true, false) });
                     else if (what < 4) coalescer.flush(any(key, undefined));
+                    else if (what < 5) coalescer.touch(key, { wait: any(null, 500) });
                     else coalescer.submit(call, { key });
                 }
                 clock.advance(10_000);

@@ -55,6 +55,16 @@ class SceneTest(PageTest):
         self.assertEqual(self.events("answer")[0], "Bot: an answer to 3 messages")
         self.assertEqual(sum("Bot:" in event for event in self.events("answer")), 1)
 
+    def test_who_is_typing_gets_the_answer_later(self):
+        self.press("answer", "[data-do=send]")
+        self.advance(1500)
+        self.press("answer", "[data-do=typing]")
+        # Due two seconds after that, and answered four later.
+        self.advance(5999)
+        self.assertEqual(self.events("answer"), ["You: Hello!"])
+        self.advance(1)
+        self.assertEqual(self.events("answer")[0], "Bot: an answer to 1 message")
+
     def test_stale_answers_are_shown_without_lull_and_not_with_it(self):
         for query in ("l", "lu", "lul", "lull"):
             self.edit("search", "input", query)

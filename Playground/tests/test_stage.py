@@ -118,6 +118,7 @@ class StageTest(StageCase):
                 for (const stage of stages) {
                     if (call === 0) stage.flush();
                     else if (call === 1) stage.cancel(running);
+                    else if (call < 5) stage.touch({ key, wait });
                     else stage.submit(index, { key, wait });
                     stage.clock.advance(pause);
                 }

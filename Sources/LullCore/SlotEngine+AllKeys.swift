@@ -129,7 +129,7 @@ extension SlotEngine {
     private func slotsByBurst() -> [UInt32] {
         var found: [(burst: UInt64, slot: UInt32)] = []
         slots.forEach { index, slot in found.append((slot.pointee.burst, index)) }
-        found.sort { $0.burst < $1.burst }
+        Sweep.sortByBurst(&found)
         return found.map { $0.slot }
     }
 

@@ -37,8 +37,12 @@ public struct Sweep: Sendable {
     /// takes a while. Otherwise, ``Engine/continueSweep(_:limit:)`` does it.
     public mutating func sortIfNeeded() {
         guard blocks.isEmpty, !isSorted else { return }
-        found.sort { $0.burst < $1.burst }
+        Self.sortByBurst(&found)
         isSorted = true
+    }
+
+    static func sortByBurst(_ keys: inout [(burst: UInt64, slot: UInt32)]) {
+        keys.sort { $0.burst < $1.burst }
     }
 
     /// A call for all keys that is under way, as the engine keeps it.

@@ -2,23 +2,14 @@ package import LullCore
 
 /// All candidates on one trace, in one pass: each key has one gate for each candidate.
 ///
-/// These gates make the decisions everywhere else in Lull too. Under a limit, each candidate has an engine instead (``LimitedTrial``). What an engine adds (values, timers, executions that take time) does
+/// These gates make the decisions everywhere else in Lull too. What an engine adds (values, timers, executions that take time) does
 /// not change what falls due when, and would cost its price once for each candidate.
 package struct Trials {
-    package var candidates: [Candidate] { limited.isEmpty ? unlimited : limited.map(\.candidate) }
-    /// The candidates, or under a limit their trials.
-    private var unlimited: [Candidate]
-    private var limited: [LimitedTrial]
+    package private(set) var candidates: [Candidate]
     package private(set) var submits = 0
     /// The counts of each key under each candidate; nil unless asked for.
-    package var keyTallies: [KeyTally]? {
-        guard !limited.isEmpty, let tallies else { return tallies }
-        return tallies.enumerated().map { key, tally in
-            KeyTally(submits: tally.submits, executions: limited.map { $0.tallies[key] })
-        }
-    }
+    package private(set) var keyTallies: [KeyTally]?
 
-    private var tallies: [KeyTally]?
     /// The cells of a key are contiguous: a submit visits all of them.
     private var cells: [Cell] = []
     /// The instant of each key's latest submit.
@@ -33,15 +24,8 @@ package struct Trials {
 
     /// - Parameter talliesKeys: Whether to count the executions of each key too.
     package init(_ policies: [Policy], talliesKeys: Bool) {
-        unlimited = policies.map { Candidate($0) }
-        limited = []
-        tallies = talliesKeys ? [] : nil
-    }
-
-    /// Creates trials under a limit on the starts of all keys together.
-    package init(_ policies: [Policy], under limit: RateLimit, talliesKeys: Bool) throws(PolicyError) {
-        self.init(policies, talliesKeys: talliesKeys)
-        for policy in policies { limited.append(try LimitedTrial(policy, limit)) }
+        candidates = policies.map { Candidate($0) }
+        keyTallies = talliesKeys ? [] : nil
     }
 
     /// The number of keys.
@@ -53,49 +37,49 @@ package struct Trials {
     package mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
         if key == latest.count { addKey() }
         submits += 1
-        tallies?[key].submits += 1
-        for trial in limited { trial.submit(key, at: now, wait: wait) }
+        keyTallies?[key].submits += 1
         visit(key) { cell, candidate, last in cell.submit(at: now, wait: wait, last: last, &candidate) }
         latest[key] = now
     }
 
     /// Handles a flush of a key, or of all keys.
     package mutating func flush(_ key: Int?, at now: CoreInstant) {
-        for trial in limited { trial.flush(key, at: now) }
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
+            settle(key, at: now)
             visit(key) { cell, candidate, last in cell.flush(at: now, last: last, &candidate) }
         }
     }
 
     /// Handles a cancel of a key, or of all keys.
     package mutating func cancel(_ key: Int?, at now: CoreInstant) {
-        for trial in limited { trial.cancel(key, at: now) }
         for key in key.map({ $0..<$0 + 1 }) ?? latest.indices {
-            visit(key) { cell, candidate, last in cell.cancel(at: now, last: last, &candidate) }
+            settle(key, at: now)
+            visit(key) { cell, candidate, _ in cell.cancel(at: now, by: candidate.policy) }
         }
     }
 
     /// Handles a touch of a key.
     package mutating func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
-        for trial in limited { trial.touch(key, at: now, wait: wait) }
-        visit(key) { cell, candidate, last in cell.touch(at: now, wait: wait, last: last, &candidate) }
+        settle(key, at: now)
+        visit(key) { cell, candidate, _ in cell.touch(at: now, wait: wait, by: candidate.policy) }
     }
 
     /// Executes everything that is pending, when it is due.
     package mutating func finish() {
-        for trial in limited { trial.finish() }
-        for key in latest.indices {
-            visit(key) { cell, candidate, last in cell.settle(at: .farFuture, last: last, &candidate) }
-        }
+        for key in latest.indices { settle(key, at: .farFuture) }
     }
 
     // MARK: - Parts
 
+    /// Does what was due, before a call that is rarer than a submit: in a function of its own, so that it is compiled once.
+    private mutating func settle(_ key: Int, at now: CoreInstant) {
+        visit(key) { cell, candidate, last in cell.settle(at: now, last: last, &candidate) }
+    }
+
     private mutating func addKey() {
         latest.append(.origin)
-        for trial in limited { trial.addKey() }
-        if limited.isEmpty { cells.append(contentsOf: repeatElement(Cell(), count: unlimited.count)) }
-        tallies?.append(KeyTally(executions: Array(repeating: 0, count: unlimited.count)))
+        cells.append(contentsOf: repeatElement(Cell(), count: candidates.count))
+        keyTallies?.append(KeyTally(executions: Array(repeating: 0, count: candidates.count)))
     }
 
     /// Calls `body` for each candidate's cell of a key, and counts the executions.
@@ -103,16 +87,15 @@ package struct Trials {
     private mutating func visit(
         _ key: Int, _ body: (inout Cell, inout Candidate, _ last: CoreInstant) -> Void
     ) {
-        guard limited.isEmpty else { return }
-        let width = unlimited.count
+        let width = candidates.count
         let last = latest[key]
         cells.withUnsafeMutableBufferPointer { cells in
-            unlimited.withUnsafeMutableBufferPointer { candidates in
+            candidates.withUnsafeMutableBufferPointer { candidates in
                 for number in 0..<width {
                     let before = candidates[number].executions
                     body(&cells[key * width + number], &candidates[number], last)
                     let more = candidates[number].executions - before
-                    if more > 0 { tallies?[key].executions[number] += UInt32(more) }
+                    if more > 0 { keyTallies?[key].executions[number] += UInt32(more) }
                 }
             }
         }
@@ -147,19 +130,18 @@ private struct Cell {
         }
     }
 
+    // The calls below come after `settle`.
+
     mutating func flush(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
-        settle(at: now, last: last, &candidate)
         if let due = gate.flush(at: now, by: candidate.policy) { execute(due, last: last, &candidate) }
     }
 
-    mutating func cancel(at now: CoreInstant, last: CoreInstant, _ candidate: inout Candidate) {
-        settle(at: now, last: last, &candidate)
-        gate.close(at: now, by: candidate.policy)
+    mutating func cancel(at now: CoreInstant, by policy: Policy) {
+        gate.close(at: now, by: policy)
     }
 
-    mutating func touch(at now: CoreInstant, wait: CoreDuration?, last: CoreInstant, _ candidate: inout Candidate) {
-        settle(at: now, last: last, &candidate)
-        gate.touch(at: now, wait: wait, by: candidate.policy)
+    mutating func touch(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
+        gate.touch(at: now, wait: wait, by: policy)
     }
 
     private mutating func execute(_ due: Gate.Due, last: CoreInstant, _ candidate: inout Candidate) {

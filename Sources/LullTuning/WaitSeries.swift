@@ -12,18 +12,21 @@ package enum WaitSeries {
     package static func steps(from first: CoreDuration, to last: CoreDuration) -> [CoreDuration] {
         for series in [[10, 12, 15, 20, 25, 30, 40, 50, 60, 80], [10, 15, 20, 30, 50, 70], [10, 20, 50], [10]] {
             var steps = [first]
-            var decade: Int64 = 1
-            while decade <= last.nanoseconds / 10 {
-                steps += series.map { .nanoseconds(Int64($0) * decade / 10) }.filter { $0 > first && $0 < last }
-                decade *= 10
-            }
-            for mantissa in series {
-                let (product, overflow) = Int64(mantissa).multipliedReportingOverflow(by: decade)
-                let step = CoreDuration.nanoseconds(product / 10)
-                if !overflow, step > first, step < last { steps.append(step) }
+            var latest = first
+            var (decade, isLastDecade) = (Int64(1), false)
+            while !isLastDecade {
+                isLastDecade = decade > last.nanoseconds / 10
+                for mantissa in series {
+                    let (product, overflow) = Int64(mantissa).multipliedReportingOverflow(by: decade)
+                    let step = CoreDuration.nanoseconds(product / 10)
+                    // In a decade of single nanoseconds, some are equal.
+                    if overflow || step <= latest || step >= last { continue }
+                    steps.append(step)
+                    latest = step
+                }
+                if !isLastDecade { decade *= 10 }
             }
             if last > first { steps.append(last) }
-            steps = Set(steps).sorted()
             if steps.count <= limit { return steps }
         }
         return [first, last]

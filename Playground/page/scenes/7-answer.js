@@ -24,7 +24,8 @@ scenes.push({
         const three = make("button", { "data-do": "three", class: "primary", click: () => {
             for (const pause of [0, 1000, 4500]) clock.after(pause, send);
         } }, "Three messages");
+        const typing = make("button", { "data-do": "typing", click: () => answer.touch() }, "Typing …");
         root.append(make("p", {}, make("label", { for: "answer-slider" }, "An answer takes "), slider, " ", shown),
-            make("p", {}, three, " ", make("button", { "data-do": "send", click: send }, "One more")), picture, events.list);
+            make("p", {}, three, " ", make("button", { "data-do": "send", click: send }, "One more"), " ", typing), picture, events.list);
     },
 });

@@ -1,0 +1,172 @@
+"""Touches: "still busy", without a value."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+from harness import StageCase, TraceCase
+
+
+class TouchTest(StageCase):
+    RANDOM = """
+        let seed = 19;
+        const random = (below) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below;
+        const { stage } = playground;
+        stage.policies = arguments[0].map(playground.policyFromLink);
+        const takes = document.getElementById("takes");
+        takes.value = "170ms";
+        takes.dispatchEvent(new Event("change"));
+        for (let index = 0; index < 400; index++) {
+            const options = { key: ["", "B"][random(2)], wait: random(9) === 0 ? random(700) : null };
+            if (random(3) === 0) stage.touch(options); else stage.submit(index, options);
+            stage.clock.advance(random(8) === 0 ? random(1500) : random(150));
+        }
+        stage.clock.advance(60_000);
+    """
+    EXECUTIONS = """
+        return playground.stage.lanes.map((lane) => lane.executions.map(({ at, startedAt, endedAt, key, value, count, edge, outcome }) =>
+            [...[at, startedAt, endedAt].map((instant) => Math.round((instant - playground.stage.calls[0].at) * 1000)),
+                key || null, value, count, edge, outcome]));
+    """
+
+    def touches(self, lane):
+        """Returns when touches made something wait longer, in milliseconds since the first call."""
+        return self.browser.run("""
+            const { lanes, calls } = playground.stage;
+            return lanes[arguments[0]].touches.map(({ at }) => Math.round(at - calls[0].at));
+        """, lane)
+
+    def test_a_touch_postpones_what_is_pending_and_is_marked_where_it_did(self):
+        self.open("#!debounce,300ms&debounce,300ms,max-wait=400ms&throttle,500ms,edges=trailing")
+        self.hold()
+        self.browser.click("#submit")
+        for _ in range(2):
+            self.advance(200)
+            self.browser.click("#touch")
+        self.advance(1000)
+        self.browser.click("#touch")
+        # Of nothing that is pending, of what cannot wait longer, and of a throttle, it changes nothing.
+        self.assertEqual([self.touches(lane) for lane in range(3)], [[200, 400], [200], []])
+        due = [[run[0] for run in lane] for lane in self.browser.run(self.EXECUTIONS)]
+        self.assertEqual(due, [[700_000], [400_000], [500_000]])
+        self.assertEqual(self.executions(0), [[1, 1, "trailing", 1]])
+        self.assertEqual(self.counters(0)["submitted"], 1)
+
+    def test_a_touch_is_seen_as_a_ring(self):
+        self.open("#!debounce,1s&debounce,300ms")
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(500)
+        self.browser.click("#touch")
+        self.advance(200)
+        # A filled mark, a bar or nothing would not have the paper in the middle and ink around it.
+        seen = self.browser.run("""
+            const { timeline, stage } = playground;
+            const arcs = [];
+            const context = document.getElementById("timeline").getContext("2d");
+            const arc = context.arc;
+            context.arc = function (x, y, radius, ...angles) {
+                if (radius === 3.5) arcs.push([Math.round(x), y]);
+                arc.call(this, x, y, radius, ...angles);
+            };
+            timeline.draw();
+            delete context.arc;
+            const { left, right } = timeline.bounds;
+            const x = (stage.calls[1].at - left) / (right - left) * document.getElementById("timeline").clientWidth;
+            const scale = devicePixelRatio;
+            const [px, y] = arcs[0];
+            const row = [...context.getImageData(px * scale, y * scale, 5 * scale, 1).data];
+            return [arcs.map(([px, y]) => [px - Math.round(x), y]), row.slice(0, 4).join() !== row.slice(12 * scale, 12 * scale + 4).join()];
+        """)
+        top = self.browser.run("return playground.timeline.top")
+        self.assertEqual(seen, [[[0, top - 15], [0, top + 47]], True])
+        self.assertIn("a touch: still busy", self.browser.text("#timeline-help"))
+
+    def test_a_touch_has_the_key_and_the_delay_of_the_fields(self):
+        self.set("key", "B")
+        self.set("delay", "2s")
+        self.browser.click("#touch")
+        self.assertEqual(self.browser.run("""
+            const [{ do: name, key, wait }] = playground.stage.calls;
+            return [name, key, wait, playground.stage.submits.length];
+        """), ["touch", "B", 2000, 0])
+        self.browser.click("#start-over")
+        self.assertEqual(self.browser.run("return playground.stage.touches"), [])
+
+    def test_a_link_brings_touches_back(self):
+        self.hold()
+        self.browser.run(self.RANDOM, ["debounce,300ms", "debounce,300ms,max-wait=1s,combine=collect,while-running=restart"])
+        touches = "return playground.stage.touches.map(({ key, wait }) => [key, wait])"
+        sent = [self.browser.run(self.EXECUTIONS), self.browser.run(touches), self.touches(0)]
+        self.assertGreater(len(sent[1]), 80)
+        link = self.browser.run("return playground.linkWithCalls(playground.stage)")
+        self.assertEqual(link["count"], 400)
+        self.open(link["link"])
+        self.assertEqual([self.browser.run(self.EXECUTIONS), self.browser.run(touches), self.touches(0)], sent)
+
+    def test_a_trace_with_touches_gives_the_same_executions_under_lull_simulate(self):
+        policies = {
+            "debounce,300ms": ["--wait", "300ms"],
+            "debounce,300ms,max-wait=1s,combine=collect,while-running=restart":
+                ["--wait", "300ms", "--max-wait", "1s", "--combine", "collect", "--while-running", "restart"],
+            "debounce,300ms,edges=leading+trailing,delay-rule=extend,while-running=cancel":
+                ["--wait", "300ms", "--edges", "both", "--delay-rule", "extend", "--while-running", "cancel"],
+            "debounce,300ms,edges=leading": ["--wait", "300ms", "--edges", "leading"],
+            "throttle,300ms": ["--throttle", "300ms"],
+        }
+        self.hold()
+        self.browser.run(self.RANDOM, list(policies)[:4])
+        lanes = self.browser.run(self.EXECUTIONS)
+        self.browser.run(self.RANDOM, list(policies)[4:])
+        lanes += self.browser.run(self.EXECUTIONS)
+        trace = self.browser.run("return playground.stage.trace")
+        self.assertGreater(trace.count('"op":"touch"'), 80)
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write(trace)
+            file.flush()
+            for options, lane in zip(policies.values(), lanes):
+                output = subprocess.run(
+                    [os.environ["LULL"], "simulate", *options, "--run-time", "170ms", "--format", "jsonl", file.name],
+                    check=True, capture_output=True, text=True).stdout
+                runs = [json.loads(line) for line in output.splitlines()]
+                start = json.loads(trace.splitlines()[0])["at"]
+                simulated = [
+                    [*(round((run[name] - start) * 1e6) for name in ("at", "started", "ended")),
+                     run["key"], run["value"], run["count"], run["edge"], run["outcome"].replace("cancelled", "superseded")]
+                    for run in runs if "started" in run]
+                self.assertEqual(sorted(simulated, key=json.dumps), sorted(lane, key=json.dumps), options)
+                self.assertGreater(len(lane), 20)
+
+
+class TouchTraceTest(TraceCase):
+    def test_touches_in_a_trace_do_what_lull_tune_says(self):
+        lines = [{"at": 0, "op": "touch"}]
+        for index in range(60):
+            at, key = index * 10, {"key": "a"} if index % 2 else {}
+            lines.append({"at": at, **key})
+            if index % 3:
+                lines.append({"at": at + 0.04, "op": "touch", **key})
+            if index % 4:
+                lines.append({"at": at + 0.07, "op": "touch", "wait": "1s", **key})
+            lines.append({"at": at + 0.1, **key})
+        text = "\n".join(map(json.dumps, lines))
+        self.assertEqual(self.drop(text), "mine.jsonl: 120 submits of 2 keys in 590 s.")
+        rows = self.browser.run("""
+            return [...document.querySelectorAll("[data-waits] tbody tr")].map((row) => [row.cells[0].textContent, row.cells[2].textContent]);
+        """)
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write(text)
+            file.flush()
+            tuned = json.loads(subprocess.run(
+                [os.environ["LULL"], "tune", "--format", "json", file.name], check=True, capture_output=True, text=True).stdout)
+        counts = [str(row["executions"]) for kind in ("debounce", "throttle") for row in tuned[kind]["waits"]]
+        self.assertEqual([count for _, count in rows], counts)
+        # A wait of 50 ms would have made two executions of each pair, were it not for the touches.
+        self.assertEqual(rows[0][0], "50ms")
+        self.assertLess(int(rows[0][1]), 120)
+
+
+if __name__ == "__main__":
+    unittest.main()

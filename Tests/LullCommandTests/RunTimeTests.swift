@@ -51,6 +51,20 @@ struct RunTimeTests {
     }
 
     @Test
+    func `what is due before the end of the trace starts when it is due, whatever the end does`() throws {
+        // Nothing is known of the key of the last line, which only tells the time.
+        let late = #"{"at":0,"key":"a","value":1}"# + "\n" + #"{"at":9,"op":"cancel","key":"b"}"#
+        // The second value is due at once, takes the place of the first, and has started before the end.
+        let equal = #"{"at":0,"key":"a","value":1,"wait":"2s"}"# + "\n" + #"{"at":0,"key":"a","value":2,"wait":"0s"}"#
+        for end in ["wait", "flush", "drop"] {
+            #expect(try story("--at-end \(end)", late) == ["1 2-12 executed"])
+            #expect(
+                try story("--at-end \(end) --edges both --while-running cancel", equal)
+                    == ["1 0-0 cancelled", "2 0-10 executed"])
+        }
+    }
+
+    @Test
     func `under restart the values of the running one start again with the new one`() throws {
         let options = "--combine collect --while-running restart"
         #expect(

@@ -210,6 +210,8 @@ struct Simulation: ~Copyable {
     private mutating func finish() throws(Failure) {
         summary.span = trace.span
         let last = trace.span?.last ?? .origin
+        // What happens before the end, also after the last call on a known key, happens at its own instant.
+        advance(to: last)
         switch atEnd {
         // `keep` is refused without a store.
         case .wait, .keep:

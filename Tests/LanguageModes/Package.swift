@@ -29,6 +29,10 @@ let others = [
     "Documentation/RunningTimelines.swift",
     "Documentation/Timelines.swift",
 ]
+let durableOthers = [
+    "Samples/CommentSamples.swift",
+    "Samples/PageTests.swift",
+]
 
 let package = Package(
     name: "LanguageModes",
@@ -39,16 +43,30 @@ let package = Package(
             name: "TestSupport", dependencies: [.product(name: "Lull", package: "swift-lull")], path: "Support",
             swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")])
     ]
-        + modes.map { mode in
-            .testTarget(
-                name: mode.name,
-                dependencies: [
-                    .product(name: "Lull", package: "swift-lull"),
-                    .product(name: "LullTesting", package: "swift-lull"),
-                    "TestSupport",
-                ],
-                path: "Tests/\(mode.name)",
-                exclude: others,
-                swiftSettings: mode.settings)
+        + modes.flatMap { mode in
+            [
+                .testTarget(
+                    name: mode.name,
+                    dependencies: [
+                        .product(name: "Lull", package: "swift-lull"),
+                        .product(name: "LullTesting", package: "swift-lull"),
+                        "TestSupport",
+                    ],
+                    path: "Tests/\(mode.name)",
+                    exclude: others,
+                    swiftSettings: mode.settings),
+                // Apart, since the names of their samples are those of the others.
+                .testTarget(
+                    name: "Durable\(mode.name)",
+                    dependencies: [
+                        .product(name: "LullDurable", package: "swift-lull"),
+                        .product(name: "LullSQLite", package: "swift-lull"),
+                        .product(name: "LullTesting", package: "swift-lull"),
+                        "TestSupport",
+                    ],
+                    path: "Tests/Durable\(mode.name)",
+                    exclude: durableOthers,
+                    swiftSettings: mode.settings),
+            ]
         }
 )

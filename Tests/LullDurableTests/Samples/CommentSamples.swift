@@ -123,11 +123,4 @@ struct CommentSamples {
         try await sync.wait(for: receipt, atMost: .seconds(60))
         #expect(await server.server.notes == [change])
     }
-
-    @Test(arguments: ["LullDurable": 10, "LullSQLite": 1])
-    func `the code of the comments is the code above`(module: String, count: Int) throws {
-        let comments = try ArticleCode(commentsIn: "Sources/\(module)")
-        #expect(comments.samples.count >= count)
-        #expect(try comments.missing(from: "Tests/LullDurableTests/Samples/CommentSamples.swift") == [])
-    }
 }

@@ -117,11 +117,4 @@ struct SyncSamples {
         worker.cancel()
         try await worker.value
     }
-
-    @Test
-    func `the code of the article is the code above`() throws {
-        let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/FinishingTheSync.md")
-        #expect(article.samples.count >= 1)
-        #expect(try article.missing(from: "Tests/LullDurableTests/Samples/SyncSamples.swift") == [])
-    }
 }

@@ -83,11 +83,4 @@ struct ThrottleSamples {
         successor.cancel()
         try await successor.value
     }
-
-    @Test
-    func `the code of the article is the code above`() throws {
-        let article = try ArticleCode("Sources/LullDurable/LullDurable.docc/AtMostOnceInTwoMinutes.md")
-        #expect(article.samples.count >= 1)
-        #expect(try article.missing(from: "Tests/LullDurableTests/Samples/ThrottleSamples.swift") == [])
-    }
 }

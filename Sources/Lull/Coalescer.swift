@@ -87,11 +87,15 @@ extension Coalescer {
     }
 
     /// Whether nothing is pending, waiting to start or running under any key, and all outcomes have been told. Costs a lock.
+    ///
+    /// A view cannot observe it: <doc:Observing> has a class for that.
     public var isIdle: Bool {
         runtime.lock.withLock { runtime.engine.isIdle }
     }
 
     /// Whether a handler is running, for any key: for a spinner. Costs a lock.
+    ///
+    /// A view cannot observe it: <doc:Observing> has a class for that.
     public var isRunning: Bool {
         runtime.lock.withLock { runtime.engine.runningCount > 0 }
     }

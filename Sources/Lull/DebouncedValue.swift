@@ -34,7 +34,9 @@ public final class DebouncedValue<Value: Sendable> {
         return state.settled.value
     }
 
-    /// Whether the value has been set and has not settled: for a progress view.
+    /// Whether the value has been set and has not settled: for a progress view, which may observe it.
+    ///
+    /// No handler runs here, so it is all there is to be busy with. For the spinner of a debouncer see <doc:Observing>.
     public var isSettling: Bool {
         access(keyPath: \.isSettling)
         return state.isSettling

@@ -82,7 +82,9 @@ struct ObservingSamples {
 
         /// Follows a debouncer until the task is cancelled.
         func follow(_ save: Debouncer<Draft, Int>) async {
-            for await _ in save.events(bufferingNewest: 1) { isSaving = save.isRunning }
+            let events = save.events(bufferingNewest: 1)
+            isSaving = save.isRunning
+            for await _ in events { isSaving = save.isRunning }
         }
     }
 
@@ -108,6 +110,46 @@ struct ObservingSamples {
         }
         #expect(seen == [false, false, true, true, true, false])
         #expect(save.isIdle)
+        following.cancel()
+        _ = await following.result
+        _ = await outcome?.result
+    }
+
+    @Test
+    @MainActor
+    func `a spinner that comes while the handler runs turns at once`() async throws {
+        let activity = Activity()
+        let save = Debouncer(for: .seconds(2), clock: clock) { [clock] (draft: Draft) in
+            try await clock.sleep(for: .seconds(3))
+            return 1
+        }
+        save(Draft("a"))
+        await clock.advance(by: .seconds(2), until: .started)
+        let following = clock.task { await activity.follow(save) }
+        await clock.advance(by: .zero, until: .started)
+        #expect(activity.isSaving)
+        await clock.advance(by: .seconds(3), until: .started)
+        await clock.advance(by: .zero, until: .started)
+        #expect(!activity.isSaving && save.isIdle)
+        following.cancel()
+        _ = await following.result
+    }
+
+    @Test(arguments: [false, true])
+    func `a spinner that turns from the first submit on stops at the last event`(awaits: Bool) async throws {
+        let save = debouncer()
+        let seen = Record<Bool>()
+        let following = clock.task {
+            for await _ in save.events(bufferingNewest: 1) { seen.add(save.isPending || save.isRunning) }
+        }
+        await clock.advance(by: .zero, until: .started)
+        let outcome = awaits ? clock.task { try await save.outcome(of: Draft("a")) } : nil
+        if !awaits { save(Draft("a")) }
+        await clock.advance(by: .zero, until: .started)
+        #expect(seen.all.last == true)
+        await clock.advance(by: .seconds(5), until: .started)
+        await clock.advance(by: .zero, until: .started)
+        #expect(seen.all.last == false)
         following.cancel()
         _ = await following.result
         _ = await outcome?.result

@@ -28,12 +28,18 @@ public struct Timeline: Sendable, Panel {
         public var executions: [(first: Double, at: Double)]
         /// The number of the colour, as in a ``LineChart``.
         public var colour: Int
+        /// When handlers ran, in lines that do not overlap, and whether they were cut off; empty if they take no time.
+        public var runs: [[(from: Double, to: Double, isCut: Bool)]]
 
         /// Creates a row of executions.
-        public init(_ name: String, colour: Int, _ executions: [(first: Double, at: Double)]) {
+        public init(
+            _ name: String, colour: Int, _ executions: [(first: Double, at: Double)],
+            runs: [[(from: Double, to: Double, isCut: Bool)]] = []
+        ) {
             self.name = name
             self.colour = colour
             self.executions = executions
+            self.runs = runs
         }
     }
 
@@ -47,7 +53,10 @@ public struct Timeline: Sendable, Panel {
     var description: String {
         subtitle + " \(submits.count) submits. "
             + rows.map { row in
-                "\(row.name): \(row.executions.count { bounds.contains($0.at) }) executions."
+                let cut = row.runs.joined().count { $0.isCut }
+                return row.runs.isEmpty
+                    ? "\(row.name): \(row.executions.count { bounds.contains($0.at) }) executions."
+                    : "\(row.name): \(row.runs.joined().count) executions, \(cut) of them interrupted or cancelled."
             }.joined(separator: " ")
     }
 
@@ -79,7 +88,9 @@ public struct Timeline: Sendable, Panel {
             draw(row, at: y, from: left, to: right, x, &svg)
         }
         svg.write(
-            "A bar is the time that a value waits; the mark at its end is its execution.",
+            rows.allSatisfy(\.runs.isEmpty)
+                ? "A bar is the time that a value waits; the mark at its end is its execution."
+                : "A pale bar is the time until a value is due. Below it the handler runs; a slanted end is cut off.",
             at: (Frame.padding, height - 16),
             "quiet note start")
     }
@@ -98,6 +109,21 @@ public struct Timeline: Sendable, Panel {
                     "class": "wait \(colour)", "x": SVG.number(start), "y": SVG.number(y - 5),
                     "width": SVG.number(x(at) - start), "height": "10", "rx": "2",
                 ])
+        }
+        for (number, runs) in row.runs.enumerated() {
+            // Executions at once lie below each other, as far as there is room.
+            let top = y + 9 + 8 * Double(number % 3)
+            for (from, to, isCut) in runs {
+                let (start, end) = (x(from), max(x(from) + 1, x(to) - 1))
+                let slant = isCut ? min(6, (end - start) / 2) : 0
+                let corners = [(start, top), (end, top), (end - slant, top + 7), (start, top + 7)]
+                svg.element(
+                    "path",
+                    [
+                        "class": "mark \(colour)", "opacity": isCut ? ".5" : "1",
+                        "d": SVG.path(corners.map { (x: $0.0, y: $0.1) }, isClosed: true),
+                    ])
+            }
         }
         for (_, at) in row.executions where bounds.contains(at) {
             let centre = x(at)

@@ -21,6 +21,46 @@ struct PictureTests {
             ])
     }
 
+    @Test func `a diagram shows when handlers run, and where they are cut off`() throws {
+        let trace = submits(at: [0, 1, 5])
+        func rows(_ options: String) throws -> [String] {
+            let all = "simulate --wait 2s --run-time 10s --while-running \(options) --diagram -"
+            return try lull(all.split(separator: " ").map(String.init), input: Array(trace.utf8)).lines.suffix(6)
+        }
+        #expect(
+            try rows("restart --combine collect").suffix(5) == [
+                "submits      o...o..............o...............................................",
+                "debounce 2s  ------------x......-------x........................................",
+                "handler      ............[============/[===================================]....",
+                "(o: 1 submit; -: a value waits; x: a value is due; [=]: it runs; /: it is",
+                "interrupted or cancelled; .: nothing)",
+            ])
+        // Two at once are below each other.
+        #expect(
+            try rows("concurrent").suffix(3) == [
+                "handler      ............[===================================]..................",
+                "             ..........................[===================================]....",
+                "(o: 1 submit; -: a value waits; x: a value is due; [=]: it runs; .: nothing)",
+            ])
+    }
+
+    @Test func `a picture shows when handlers run, and where they are cut off`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).svg")
+        defer { try? FileManager.default.removeItem(at: path) }
+        for (rule, says) in [
+            ("queue", "2 executions, 0 of them"), ("restart", "2 executions, 1 of them"),
+            ("skip", "1 executions, 0 of them"),
+        ] {
+            let options = ["--wait", "2s", "--run-time", "10s", "--while-running", rule]
+            _ = try lull(
+                ["simulate"] + options + ["--svg", path.path, "-"], input: Array(submits(at: [0, 1, 5]).utf8))
+            let picture = try String(contentsOf: path, encoding: .utf8)
+            #expect(XMLParser(data: Data(picture.utf8)).parse())
+            #expect(picture.contains(says), "\(rule)")
+            #expect(picture.contains("Below it the handler runs"))
+        }
+    }
+
     @Test func `a diagram shows values that wait for the spacing`() throws {
         let outcome = try lull(
             ["simulate", "--wait", "100ms", "--spacing", "1s", "--diagram", "-"],

@@ -38,12 +38,15 @@ extension Timeline {
             rows: policies.map { name, policy, colour in
                 Row(
                     name, colour: colour,
-                    excerpt.executions(by: policy).map { (Double($0.first.nanoseconds), Double($0.at.nanoseconds)) })
+                    excerpt.executions(by: policy).map { (Double($0.first.nanoseconds), Double($0.at.nanoseconds)) },
+                    runs: excerpt.rowsOfRuns.map { runs in
+                        runs.map { (Double($0.from.nanoseconds), Double($0.to.nanoseconds), $0.isCut) }
+                    })
             })
     }
 }
 
-/// A marble diagram in text: the submits above, the executions under each policy below.
+/// A marble diagram in text: the submits above, the executions under each policy below; and when handlers ran, if that takes time.
 enum Diagram {
     private static let mostColumns = 72
     private static let fewestColumns = 8
@@ -53,7 +56,7 @@ enum Diagram {
         _ excerpt: TraceExcerpt, of key: [UInt8], _ policies: [(name: String, policy: Policy)],
         width screen: Int = Terminal.width, to text: inout [UInt8]
     ) {
-        let labels = max("submits".count, policies.map(\.name.count).max() ?? 0)
+        let labels = max("handler".count, policies.map(\.name.count).max() ?? 0)
         let columns = Int64(max(fewestColumns, min(mostColumns, screen - labels - 2)))
         let width = excerpt.from.duration(to: excerpt.to).nanoseconds
         let step = max(1, width / columns)
@@ -81,6 +84,17 @@ enum Diagram {
             for execution in executions where execution.at < excerpt.to { marks[column(execution.at)] = "x" }
             appendRow(name, String(marks))
         }
+        for (number, runs) in excerpt.rowsOfRuns.enumerated() {
+            var marks = [Character](repeating: ".", count: Int(columns))
+            for run in runs {
+                let start = column(run.from)
+                let end = max(start, column(run.to) - 1)
+                for index in start...end { marks[index] = "=" }
+                marks[start] = "["
+                if run.isCut { marks[end] = "/" } else if end > start { marks[end] = "]" }
+            }
+            appendRow(number == 0 ? "handler" : "", String(marks))
+        }
         text.append(wrapped: legend(of: seen), to: screen)
     }
 
@@ -90,9 +104,11 @@ enum Diagram {
         if marks.contains("o") { counts.insert("o: 1 submit", at: 0) }
         var meanings = counts.isEmpty ? [] : [counts.joined(separator: ", ")]
         for (mark, meaning) in [
-            ("+", "ten submits or more"), ("-", "a value waits"), ("x", "an execution"), (".", "nothing"),
+            ("+", "ten submits or more"), ("-", "a value waits"),
+            ("x", marks.contains("[") ? "a value is due" : "an execution"),
+            ("[", "it runs"), ("/", "it is interrupted or cancelled"), (".", "nothing"),
         ] where marks.contains(Character(mark)) {
-            meanings.append("\(mark): \(meaning)")
+            meanings.append("\(mark == "[" ? "[=]" : mark): \(meaning)")
         }
         return "(\(meanings.joined(separator: "; ")))"
     }

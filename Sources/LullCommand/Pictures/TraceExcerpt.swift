@@ -10,10 +10,19 @@ struct Sampler {
         let wait: CoreDuration?
     }
 
+    /// When the handler of a key ran, in a simulation in which that takes time.
+    struct Run {
+        let from: CoreInstant
+        let to: CoreInstant
+        /// Whether it was interrupted or cancelled.
+        let isCut: Bool
+    }
+
     private static let keyLimit = 64
     private static let callLimit = 1024
 
     private var calls: [[Call]] = []
+    private var runs: [[Run]] = Array(repeating: [], count: keyLimit)
 
     /// Adds a call of the trace.
     mutating func add(_ call: TraceCall) {
@@ -32,11 +41,16 @@ struct Sampler {
         if calls[key].count < Self.callLimit { calls[key].append(call) }
     }
 
-    /// The key with the most submits, and its calls; nil if there are no submits.
-    var busiest: (key: Int, calls: [Call])? {
+    /// Adds an execution that has ended.
+    mutating func add(_ run: Run, of key: Int) {
+        if key < Self.keyLimit, runs[key].count < Self.callLimit { runs[key].append(run) }
+    }
+
+    /// The key with the most submits, its calls and its executions; nil if there are no submits.
+    var busiest: (key: Int, calls: [Call], runs: [Run])? {
         let submits = calls.map { $0.count { $0.operation == .submit } }
         guard let most = submits.max(), most > 0, let key = submits.firstIndex(of: most) else { return nil }
-        return (key, calls[key])
+        return (key, calls[key], runs[key])
     }
 }
 
@@ -56,22 +70,28 @@ struct TraceExcerpt {
     let from: CoreInstant
     let to: CoreInstant
     private let calls: [Sampler.Call]
+    /// When handlers ran, in the order of the starts; empty unless that takes time.
+    let runs: [Sampler.Run]
 
     /// The greatest length of an excerpt in waits of the policy: room for a few bursts with visible pauses.
     private static let waits: Int64 = 24
-    /// The length up to which a long spacing extends it: room for a few executions.
+    /// The length up to which a long spacing, or handlers that run for long, extend it: room for a few executions.
     private static let spacings: Int64 = 4
 
     /// Creates the excerpt with the most to see, which starts with a burst and ends with the trace at the latest. Returns nil if
     /// nothing was submitted.
     ///
-    /// - Parameter others: Other policies that the picture shows.
-    init?(_ sampler: Sampler, for policy: Policy, and others: [Policy] = []) {
-        guard let (key, calls) = sampler.busiest else { return nil }
+    /// - Parameters:
+    ///   - others: Other policies that the picture shows.
+    ///   - runTime: How long executions take.
+    init?(_ sampler: Sampler, for policy: Policy, and others: [Policy] = [], runTime: CoreDuration = .zero) {
+        guard let (key, calls, runs) = sampler.busiest else { return nil }
         self.key = key
         self.calls = calls
         let wait = max(policy.wait, .milliseconds(1))
-        let span = max(Self.length(wait, Self.waits), Self.length(policy.spacing, Self.spacings))
+        let span = max(
+            Self.length(wait, Self.waits), Self.length(policy.spacing, Self.spacings),
+            Self.length(runTime, Self.spacings))
         let submits = calls.filter { $0.operation == .submit }.map(\.at)
         let marks = Self.executions(of: calls, by: policy)
         var best = (score: -1, start: submits[0])
@@ -89,13 +109,15 @@ struct TraceExcerpt {
         }
         start = best.start
         // After the last event of all policies, only a little room is needed.
-        let ends = submits.suffix(1) + ([policy] + others).compactMap { Self.executions(of: calls, by: $0).last?.at }
-        let used = start.duration(to: ends.max() ?? start)
+        let dues = ([policy] + others).compactMap { Self.executions(of: calls, by: $0).last?.at }
+        let used = start.duration(to: (submits.suffix(1) + dues + runs.map(\.to)).max() ?? start)
         let room = CoreDuration.nanoseconds(max(used.nanoseconds / 16, wait.nanoseconds / 8))
         let length = used < span ? min(span, .nanoseconds(used.nanoseconds + room.nanoseconds)) : span
         // Leave a little room in front, so that the first submit is not at the edge.
         from = start.advanced(by: .nanoseconds(-(length.nanoseconds / 72)))
-        to = from.advanced(by: length)
+        let (from, to) = (from, from.advanced(by: length))
+        self.to = to
+        self.runs = runs.filter { $0.from < to && $0.to > from }.sorted { $0.from < $1.from }
     }
 
     private static func length(_ step: CoreDuration, _ count: Int64) -> CoreDuration {
@@ -111,6 +133,19 @@ struct TraceExcerpt {
     /// The instant of its first submit in seconds, to the millisecond.
     var startText: String {
         DecimalSeconds.text(CoreInstant(nanoseconds: start.nanoseconds / 1_000_000 * 1_000_000))
+    }
+
+    /// The executions in as few rows as do not overlap.
+    var rowsOfRuns: [[Sampler.Run]] {
+        var rows: [[Sampler.Run]] = []
+        for run in runs {
+            if let free = rows.firstIndex(where: { $0.last.map { $0.to <= run.from } ?? true }) {
+                rows[free].append(run)
+            } else {
+                rows.append([run])
+            }
+        }
+        return rows
     }
 
     /// Returns its executions under a policy, including those of values that are pending at its end.

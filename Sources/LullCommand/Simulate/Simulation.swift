@@ -188,6 +188,9 @@ struct Simulation: ~Copyable {
             outcome = "interrupted"
             summary.interrupted += 1
         }
+        sampler?.add(
+            .init(from: run.started, to: now, isCut: verdict != .executed && verdict != .failed),
+            of: Int(execution.key.value))
         if format == .jsonl || verdict == .executed {
             show(execution, last: run.last, .init(started: run.started, ended: now, outcome: outcome))
         }
@@ -238,7 +241,11 @@ struct Simulation: ~Copyable {
 
     /// Draws the pictures that were asked for: in the output, and in a file.
     private mutating func draw() throws(Failure) {
-        guard let excerpt = sampler.flatMap({ TraceExcerpt($0, for: engine.setup.policy) }) else {
+        guard
+            let excerpt = sampler.flatMap({
+                TraceExcerpt($0, for: engine.setup.policy, runTime: options.runTime ?? .zero)
+            })
+        else {
             if options.picture != nil { throw .nothingToDraw(in: trace.name) }
             return
         }

@@ -17,9 +17,14 @@ package struct Trials {
 
     /// The counts of a single key.
     package struct KeyTally {
-        package var submits: UInt32 = 0
+        package var submits: UInt32
         /// Indexed by candidate.
         package var executions: [UInt32]
+
+        package init(submits: UInt32 = 0, executions: [UInt32]) {
+            self.submits = submits
+            self.executions = executions
+        }
     }
 
     /// - Parameter talliesKeys: Whether to count the executions of each key too.

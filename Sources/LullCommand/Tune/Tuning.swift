@@ -6,7 +6,7 @@ internal import LullTuning
 /// `lull tune`: what each wait would have cost and saved on a recorded trace, and which one to choose.
 struct Tuning: ~Copyable {
     private var trace: TraceReader
-    private var trials: Trials
+    private var trials: any TraceTrials
     /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
     private var progress: ProgressLine
@@ -57,10 +57,11 @@ struct Tuning: ~Copyable {
         self.trace = trace
         let all = policies.debounces + policies.throttles
         do throws(PolicyError) {
-            trials =
-                try options.policy.rateLimit.map { limit throws(PolicyError) in
-                    try Trials(all, under: limit, talliesKeys: options.tunesKeys)
-                } ?? Trials(all, talliesKeys: options.tunesKeys)
+            if let limit = options.policy.rateLimit {
+                trials = try LimitedTrials(all, limit, talliesKeys: options.tunesKeys)
+            } else {
+                trials = Trials(all, talliesKeys: options.tunesKeys)
+            }
         } catch {
             throw .usage(PolicyOptions.text(error), .tune)
         }

@@ -12,7 +12,7 @@ public struct DebounceOptions: Sendable {
     /// Nil for `restart`, or for the rule of a given policy.
     public var delayRule: DelayRule?
     /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be due
-    /// earlier waits (<doc:WhenItRestsButNotTooOften>). Nil or zero for none.
+    /// earlier waits (<doc:WhenItPausesButNotTooOften>). Nil or zero for none.
     public var spacing: Duration?
     /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
     /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("When typing pauses, but not too often")
 @MainActor
-struct WhenItRestsButNotTooOftenTests {
+struct WhenItPausesButNotTooOftenTests {
     let clock = ManualClock()
     let service = SearchService()
 

@@ -1,7 +1,7 @@
 public import LullCore
 public import LullEmbedded
 
-/// A rotary encoder with four steps from detent to detent: reports the detent at which it has come to rest.
+/// A rotary encoder with four steps from detent to detent: reports the detent at which it has stopped.
 ///
 /// Each contact is debounced by itself, as a key of one engine: where one contact still bounces while the other changes, a decoder
 /// without debouncing counts steps that did not happen. The changes count in the order in which they began. A hand that is faster than
@@ -9,7 +9,7 @@ public import LullEmbedded
 public struct Knob: ~Copyable {
     /// Contact A is key 0, B is key 1.
     private var bounces: FixedEngine<2, Bool>
-    private var rest: FixedEngine<1, Int32>
+    private var pause: FixedEngine<1, Int32>
     /// What the contacts showed last, and what they have settled at: A in bit 0, B in bit 1.
     private var pins: UInt8 = 0
     private var contacts: UInt8 = 0
@@ -27,22 +27,22 @@ public struct Knob: ~Copyable {
     /// - Parameters:
     ///   - bounce: How long a contact has to be quiet; less than from one change of a contact to its next one, and not
     ///     negative.
-    ///   - rest: How long the hand has to rest; not negative.
-    public init(bounce: CoreDuration, rest duration: CoreDuration) {
+    ///   - pause: How long the hand has to pause; not negative.
+    public init(bounce: CoreDuration, pause duration: CoreDuration) {
         bounces = FixedEngine(.afterQuiet(bounce))
-        rest = FixedEngine(.afterQuiet(duration))
+        pause = FixedEngine(.afterQuiet(duration))
     }
 
     /// The instant at which it has to be read next, if the contacts do not change before.
     public var alarm: CoreInstant {
-        mutating get { min(bounces.alarm, rest.alarm) }
+        mutating get { min(bounces.alarm, pause.alarm) }
     }
 
     /// Takes what both contacts show, at every change and at ``alarm``, or simply at every tick: A in bit 0, B in bit 1, both 0 at a
     /// detent. Other bits are ignored.
     ///
-    /// - Parameter cameToRest: Gets the detent, and when it was due: the end of the rest, however late the call is.
-    public mutating func read(_ levels: UInt8, at now: CoreInstant, _ cameToRest: (Int32, CoreInstant) -> Void) {
+    /// - Parameter hasStopped: Gets the detent, and when it was due: the end of the pause, however late the call is.
+    public mutating func read(_ levels: UInt8, at now: CoreInstant, _ hasStopped: (Int32, CoreInstant) -> Void) {
         let shown = levels & 3
         if isFirst { begin(shown) }
         var first: FixedExecution<Bool>?
@@ -52,15 +52,15 @@ public struct Knob: ~Copyable {
             // Both changed in one reading: the hand goes on as before.
             swap(&first, &second)
         }
-        if let first { take(first, cameToRest) }
-        if let second { take(second, cameToRest) }
+        if let first { take(first, hasStopped) }
+        if let second { take(second, hasStopped) }
         for key in 0..<2 where (shown ^ pins) >> UInt8(key) & 1 != 0 {
             began[key] = min(began[key], now)
             // Nothing falls due: everything up to now has been done.
             bounces.submit(shown >> UInt8(key) & 1 != 0, for: key, at: now) { _ in }
         }
         pins = shown
-        reportRest(at: now, cameToRest)
+        reportRest(at: now, hasStopped)
     }
 
     /// Takes what the contacts show at first as where the knob is.
@@ -74,28 +74,28 @@ public struct Knob: ~Copyable {
     }
 
     /// A contact has settled.
-    private mutating func take(_ contact: FixedExecution<Bool>, _ cameToRest: (Int32, CoreInstant) -> Void) {
+    private mutating func take(_ contact: FixedExecution<Bool>, _ hasStopped: (Int32, CoreInstant) -> Void) {
         began[contact.key] = .farFuture
         let waiting = held
         held = nil
-        if let waiting, waiting.key == contact.key { turn(waiting, cameToRest) }
+        if let waiting, waiting.key == contact.key { turn(waiting, hasStopped) }
         guard began[1 - contact.key] >= contact.first else {
             held = contact
             return
         }
-        turn(contact, cameToRest)
-        if let waiting, waiting.key != contact.key { turn(waiting, cameToRest) }
+        turn(contact, hasStopped)
+        if let waiting, waiting.key != contact.key { turn(waiting, hasStopped) }
     }
 
     /// Counts the step of a contact.
-    private mutating func turn(_ contact: FixedExecution<Bool>, _ cameToRest: (Int32, CoreInstant) -> Void) {
-        reportRest(at: contact.at, cameToRest)
+    private mutating func turn(_ contact: FixedExecution<Bool>, _ hasStopped: (Int32, CoreInstant) -> Void) {
+        reportRest(at: contact.at, hasStopped)
         let step = Self.step(contact, contacts)
         guard step != 0 else { return }
         contacts ^= 1 << UInt8(contact.key)
         quarters += step
         direction = step
-        rest.submit(Self.detent(quarters), at: contact.at) { _ in }
+        pause.submit(Self.detent(quarters), at: contact.at) { _ in }
     }
 
     // Static, since a method that does not say `mutating` gets a copy of the knob.
@@ -113,11 +113,11 @@ public struct Knob: ~Copyable {
         }
     }
 
-    private mutating func reportRest(at now: CoreInstant, _ cameToRest: (Int32, CoreInstant) -> Void) {
+    private mutating func reportRest(at now: CoreInstant, _ hasStopped: (Int32, CoreInstant) -> Void) {
         var rested: FixedExecution<Int32>?
-        rest.advance(to: now) { rested = $0 }
+        pause.advance(to: now) { rested = $0 }
         guard let rested, rested.value != reported else { return }
         reported = rested.value
-        cameToRest(rested.value, rested.at)
+        hasStopped(rested.value, rested.at)
     }
 }

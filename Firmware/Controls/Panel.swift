@@ -14,7 +14,7 @@ public struct Panel: ~Copyable {
     public init(hertz: UInt32, start: UInt32) {
         clock = TickClock(hertz: hertz, start: start)
         button = Button(bounce: .milliseconds(10), longPress: .milliseconds(800))
-        knob = Knob(bounce: .milliseconds(3), rest: .milliseconds(500))
+        knob = Knob(bounce: .milliseconds(3), pause: .milliseconds(500))
     }
 
     /// After how many ticks, from the last step on, the next step has to come, if no pin changes before.
@@ -37,7 +37,7 @@ public struct Panel: ~Copyable {
         }
         knob.read(UInt8(truncatingIfNeeded: pins >> 1 & 3), at: now) { position, at in
             writeMilliseconds(at, write)
-            writeText("the knob has come to rest at ", write)
+            writeText("the knob has stopped at ", write)
             if position < 0 { write(UInt8(ascii: "-")) }
             writeDecimal(position.magnitude, write)
             write(UInt8(ascii: "\n"))

@@ -29,7 +29,7 @@ enum Program {
         measure("ten lines in C, nothing changes") { _ = counter_settles(0) }
         measure("ten lines in C, counts") { _ = counter_settles(1) }
         for _ in 0..<8 { _ = counter_settles(1) }
-        measure("ten lines in C, settles") { _ = counter_settles(1) }
+        measure("ten lines in C, level is stable") { _ = counter_settles(1) }
         checkTick()
     }
 

@@ -138,7 +138,7 @@ def expected(recording):
         following = [move for move in moves if move > tick]
         if (not following or following[0] >= tick + 500) and detent != reported:
             reported = detent
-            lines.append((tick + 500, f"the knob has come to rest at {detent}"))
+            lines.append((tick + 500, f"the knob has stopped at {detent}"))
     return [f"{tick} {text}" for tick, text in sorted(lines, key=lambda line: line[0])]
 
 
@@ -186,7 +186,7 @@ class PanelTest(unittest.TestCase):
 
     def test_the_knob_comes_to_rest_at_seven(self):
         recording = Recording().wait(100).turn(10, 3).wait(200).turn(-3, 8)
-        self.assertEqual(self.check(recording), ["the knob has come to rest at 7"])
+        self.assertEqual(self.check(recording), ["the knob has stopped at 7"])
 
     def test_a_knob_whose_contacts_bounce_into_each_others_changes_comes_to_rest_where_it_is(self):
         for name, gaps in bounces().items():
@@ -194,7 +194,7 @@ class PanelTest(unittest.TestCase):
             for pause in (3, 4, 5, 8) if sum(gaps) < 1000 else (5, 6, 8):
                 with self.subTest(name, pause=pause):
                     recording = Recording().wait(100.3).turn(10, pause, gaps).wait(200).turn(-3, pause, gaps)
-                    self.assertEqual(self.check(recording), ["the knob has come to rest at 7"])
+                    self.assertEqual(self.check(recording), ["the knob has stopped at 7"])
 
     def test_the_contacts_of_a_knob_may_bounce_for_different_times(self):
         for a, gaps in bounces().items():
@@ -204,11 +204,11 @@ class PanelTest(unittest.TestCase):
                         # From one change of a contact to its next one, it settles just in time.
                         pause = round((max(sum(gaps), sum(others)) / 1000 + 4.2) / 2, 1)
                         recording = Recording().wait(100).turn(5, pause, gaps, others).wait(900).turn(-3, pause, gaps, others)
-                        self.assertEqual(self.check(recording)[1:], ["the knob has come to rest at 2"])
+                        self.assertEqual(self.check(recording)[1:], ["the knob has stopped at 2"])
 
     def test_the_knob_may_go_below_zero_and_come_back_unnoticed(self):
         recording = Recording().wait(100).turn(-2, 4).wait(900).turn(1, 4).wait(100).turn(-1, 4).wait(900).turn(2, 4)
-        self.assertEqual(self.check(recording), ["the knob has come to rest at -2", "the knob has come to rest at 0"])
+        self.assertEqual(self.check(recording), ["the knob has stopped at -2", "the knob has stopped at 0"])
 
     def test_the_wrap_of_the_tick_counter_changes_nothing(self):
         # It does so 4,001 ms after the start.
@@ -216,7 +216,7 @@ class PanelTest(unittest.TestCase):
             recording = Recording().wait(at).change(BUTTON, bounces()["tactile"]).wait(100).change(BUTTON)
             self.assertEqual(self.check(recording), ["press", "release"])
         recording = Recording().wait(3300).change(BUTTON).wait(1500).change(BUTTON).turn(5, 2)
-        self.assertEqual(self.check(recording), ["press", "long press", "release", "the knob has come to rest at 5"])
+        self.assertEqual(self.check(recording), ["press", "long press", "release", "the knob has stopped at 5"])
 
     def test_the_smallest_program_and_the_ten_lines_agree_on_contacts_that_bounce(self):
         for gaps in bounces().values():
@@ -296,7 +296,7 @@ class StepTest(unittest.TestCase):
 
     def test_a_rest_that_ended_between_two_readings_is_reported_before_later_changes(self):
         found = self.steps(1000, 0, (0, 0), (5, 2), (10, 6), (15, 4), (20, 0), (100, 0), (522, 2), (1000, 2), (2000, 2))
-        self.assertEqual(found, ["523 the knob has come to rest at 1"])
+        self.assertEqual(found, ["523 the knob has stopped at 1"])
 
     def test_a_knob_is_where_it_is_found(self):
         for contacts in (0, 2, 4, 6):

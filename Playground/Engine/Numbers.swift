@@ -9,7 +9,7 @@ enum Record {
     /// run
     static let cancel: Int64 = 2
     /// key, fate, number of values, values
-    static let settle: Int64 = 3
+    static let resolve: Int64 = 3
     /// key, the value that was displaced or -1, its fate. What was due before the submit comes before it.
     static let submitted: Int64 = 4
     /// run, verdict

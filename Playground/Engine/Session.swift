@@ -97,8 +97,8 @@ final class Session {
         case .cancel(let run):
             out.append(Record.cancel)
             out.append(Int64(run.serial))
-        case .settle(let key, let batch, let fate):
-            out.append(Record.settle)
+        case .resolve(let key, let batch, let fate):
+            out.append(Record.resolve)
             out.append(Int64(key))
             out.append(fate.number)
             append(batch, &out)

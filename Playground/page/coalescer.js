@@ -150,7 +150,7 @@ class Coalescer {
         case "submitted": return this.#submitted(action, submit);
         case "flushed": return this.#noteFlush(action.key);
         case "start": return this.#start(action);
-        case "settle": return this.#settle(action, at);
+        case "resolve": return this.#resolve(action, at);
         case "cancel": return this.#stop(action.run);
         case "verdict": return this.#ended(action);
         }
@@ -233,7 +233,7 @@ class Coalescer {
         this.#observer.ended?.(execution);
     }
 
-    #settle(action, at) {
+    #resolve(action, at) {
         const lost = action.values.map((id) => this.#values.get(id));
         for (const submit of lost) this.#conclude(submit, action.fate);
         const queue = this.#queues[action.key];

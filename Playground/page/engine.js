@@ -1,7 +1,7 @@
 // The module: LullCore itself. Instants and durations are BigInt nanoseconds here, and values and keys are numbers.
 
 const never = 9223372036854775807n;
-const record = { start: 1, cancel: 2, settle: 3, submitted: 4, verdict: 5 };
+const record = { start: 1, cancel: 2, resolve: 3, submitted: 4, verdict: 5 };
 const edges = ["leading", "trailing", "maxWait", "maxCount", "flush"];
 const fates = ["superseded", "absorbed", "cancelled", "shut down", "over capacity", "rejected"];
 const verdicts = ["executed", "failed", "superseded", "cancelled", "interrupted"];
@@ -117,8 +117,8 @@ class Engine {
                 break;
             }
             case record.cancel: actions.push({ do: "cancel", run: next() }); break;
-            case record.settle:
-                actions.push({ do: "settle", key: next(), fate: fates[next()], values: values() });
+            case record.resolve:
+                actions.push({ do: "resolve", key: next(), fate: fates[next()], values: values() });
                 break;
             case record.submitted: {
                 const [key, displaced, fate] = [next(), next(), fates[next()]];

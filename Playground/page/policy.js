@@ -17,7 +17,7 @@ const presets = [
         makePolicy("debounce", 300, { spacing: 2000 })],
     ["A draft that is saved", "two seconds after the last key, at the latest after ten",
         makePolicy("debounce", 2000, { maxWait: 10_000 })],
-    ["A knob and its device", "the device gets one value, when the hand has come to rest", makePolicy("debounce", 2000)],
+    ["A knob and its device", "the device gets one value, when the hand has stopped", makePolicy("debounce", 2000)],
     ["A button pressed twice", "counts the first press and ignores the rest",
         makePolicy("debounce", 500, { leading: true, trailing: false })],
     ["A delay that may only grow", "a shorter delay never shortens a longer one that is running",

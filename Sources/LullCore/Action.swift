@@ -6,7 +6,7 @@ public enum Action<Key, Value> {
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
     /// Report what has become of these values of a key to the callers that wait for their outcome.
-    case settle(Key, Batch<Value>, Fate)
+    case resolve(Key, Batch<Value>, Fate)
     /// Resume the caller that waits: see ``Engine/addWaiter(_:for:)``.
     case resume(WaiterID)
     /// Do nothing: the key is handed out so that its last reference is released outside the driver's lock.
@@ -75,7 +75,7 @@ public struct Execution<Key, Value> {
 
 extension Execution: Sendable where Key: Sendable, Value: Sendable {}
 
-/// Identifies a running execution. No two executions of an engine have the same.
+/// Identifies a running execution. No two executions of an engine have the same id.
 @frozen
 public struct RunID: Hashable, Sendable {
     /// The slot of its key.
@@ -89,7 +89,7 @@ public struct RunID: Hashable, Sendable {
     }
 }
 
-/// How far an execution is that has started.
+/// How far an execution has got.
 @frozen
 public enum RunState: Hashable, Sendable {
     /// It has started and not ended.

@@ -354,10 +354,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
                 results.more.append(.start(Execution(run: run, key: key(of: slot), batch: batch, due: due)))
             case .wait(let slot, let executions):
                 Cells.wait(core.slots[slot], core.keyExecutions[executions], collects: core.collects)
-            case .settle(let slot, let fate):
-                results.more.append(.settle(key(of: slot), takePending(slot), fate))
-            case .settleWaiting(let slot, let executions, let fate):
-                results.more.append(.settle(key(of: slot), takeWaiting(executions, .max), fate))
+            case .resolve(let slot, let fate):
+                results.more.append(.resolve(key(of: slot), takePending(slot), fate))
+            case .resolveWaiting(let slot, let executions, let fate):
+                results.more.append(.resolve(key(of: slot), takeWaiting(executions, .max), fate))
             case .cancel(let run): results.more.append(.cancel(run))
             case .resume(let waiter): results.more.append(.resume(waiter))
             case .release(let slot):
@@ -401,6 +401,6 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         let fate = withUnsafeMutablePointer(to: &values.value) {
             Cells.putBack(core.collects ? nil : $0, &companion, to: executions, core.setup.combination)
         }
-        if let fate { results.more.append(.settle(key(of: run.slot), values, fate)) }
+        if let fate { results.more.append(.resolve(key(of: run.slot), values, fate)) }
     }
 }

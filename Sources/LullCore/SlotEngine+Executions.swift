@@ -104,14 +104,14 @@ extension SlotEngine {
         let size = size(of: count)
         tally.pending -= size
         tally.add(size, fate)
-        add(.settle(slot: slotIndex, fate))
+        add(.resolve(slot: slotIndex, fate))
     }
 
     /// Hands out the values that wait.
     private mutating func dropWaitingValues(_ index: UInt32, size: Int, _ fate: Fate) {
         tally.pending -= size
         tally.add(size, fate)
-        add(.settleWaiting(slot: keyExecutions[index].pointee.slot, executions: index, fate))
+        add(.resolveWaiting(slot: keyExecutions[index].pointee.slot, executions: index, fate))
     }
 
     /// Drops what waits at a key.

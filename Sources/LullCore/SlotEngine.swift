@@ -346,9 +346,9 @@ package enum SlotAction {
     /// Move what is pending in a slot to the executions: behind what waits there, if anything does.
     case wait(slot: UInt32, executions: UInt32)
     /// Hand out what is pending in a slot: it is not executed.
-    case settle(slot: UInt32, Fate)
+    case resolve(slot: UInt32, Fate)
     /// Hand out all that waits at the executions of a slot's key: it is not executed.
-    case settleWaiting(slot: UInt32, executions: UInt32, Fate)
+    case resolveWaiting(slot: UInt32, executions: UInt32, Fate)
     /// Cancel a running execution.
     case cancel(RunID)
     /// Resume a caller that waits.

@@ -236,8 +236,9 @@ extension DurableCoalescer {
     /// handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never returns
     /// occupies its key and its slot, and nothing else.
     ///
-    /// In a namespace that restarts runs (``DurableWhileRunning/restart(interrupting:)``), a handler is cancelled when a newer value of
-    /// its key interrupts the run. If it then throws, that is no failure, and the value starts with the newer one.
+    /// In a namespace that restarts runs (``DurableWhileRunning/restart(interrupting:)``), a handler is cancelled when
+    /// a newer value of its key interrupts the run. If it then throws, that is not a failure, and the value starts with
+    /// the newer one.
     ///
     /// After a failed call the worker calls the store again, less and less often. It repeats the report of an execution
     /// until the store has recorded it.
@@ -359,9 +360,9 @@ extension DurableCoalescer {
 
     /// Returns how submits have ended, the newest first: those that a newer value has replaced after a failure are nowhere else.
     ///
-    /// The store retains ends for ``DurableLimits/retention``, and dead runs until they are retried or discarded. To learn the end
-    /// of one submit, use ``state(of:)``. The cost grows with the limit, but for all keys of a Redis server with the number of
-    /// retained ends.
+    /// The store remembers how submits ended for ``DurableLimits/retention``, and dead runs until they are retried or
+    /// discarded. To learn the end of one submit, use ``state(of:)``. The cost grows with the limit, but for all keys
+    /// of a Redis server with the number of retained ends.
     ///
     /// - Parameters:
     ///   - key: The key; nil for all keys.
@@ -373,8 +374,9 @@ extension DurableCoalescer {
         }
     }
 
-    /// Returns the workers of the namespace, in all processes: where each runs, how many runs it holds, and when it said last that
-    /// it is there. The cost grows with the number of workers and, on a Redis server, of the runs that they hold.
+    /// Returns the workers of the namespace, in all processes: where each runs, how many runs it holds, and when it
+    /// was last seen. The cost grows with the number of workers and, on a Redis server, of the runs
+    /// that they hold.
     public func workers() async throws(DurableError) -> [DurableWorker] {
         try await store.workers(in: namespace)
     }

@@ -106,8 +106,7 @@ extension ConformanceCase {
                 #expect(try await fixture.state(old) == .completed)
             }
         },
-        ConformanceCase("a dead run that is tried again long after its key was at rest leaves the key's numbers alone")
-        {
+        ConformanceCase("a dead run that is tried again long after its key was idle leaves the key's numbers alone") {
             fixture in
             try await fixture.open(.debounce(10, .collect))
             let old = try await fixture.submit("a")

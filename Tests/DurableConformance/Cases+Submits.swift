@@ -52,7 +52,7 @@ extension ConformanceCase {
                 #expect(try await fixture.state(receipts[1]) == .completed)
             }
         },
-        ConformanceCase("a key never gets the same number twice, even after it was at rest") { fixture in
+        ConformanceCase("a key never gets the same number twice, even after it was idle") { fixture in
             try await fixture.open(.debounce(10))
             var highest: Int64 = 0
             for round in 0..<5 {

@@ -8,7 +8,7 @@ import Testing
 @Suite("Spacing")
 struct SpacingTests {
     @Test
-    func `a value that comes to rest too soon waits for the spacing, and later ones join it`() throws {
+    func `a value that would be due too soon waits for the spacing, and later ones join it`() throws {
         let rig = try Rig(.debounce(3, spacing: 20))
         rig.submit("1", at: 0)
         rig.submit("2", at: 5)

@@ -160,7 +160,7 @@ struct WorkerEndTests {
 
     @Test
     func
-        `draining at rest, it has finished; once its handlers have ended, a store that refuses everything delays it for a lease at most`()
+        `draining when idle, it has finished; once its handlers have ended, a store that refuses everything delays it for a lease at most`()
     {
         var early = Rig()
         #expect(early.handle(.drain) == [] && early.worker.isFinished)

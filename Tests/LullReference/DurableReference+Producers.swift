@@ -18,7 +18,7 @@ extension DurableReference {
         }
         guard let index = keys.firstIndex(where: { $0.key == key }) else { return nil }
         let newest = keys[index].newest
-        if isAtRest(index, at: now) || keys[index].isReborn ? number <= newest : number != newest + 1 {
+        if isIdle(index, at: now) || keys[index].isReborn ? number <= newest : number != newest + 1 {
             findings.append("#\(number) of \(key) follows #\(newest)")
         }
         keys[index].isReborn = false
@@ -76,7 +76,7 @@ extension DurableReference {
         }
     }
 
-    func isAtRest(_ index: Int, at now: Int) -> Bool {
+    func isIdle(_ index: Int, at now: Int) -> Bool {
         let key = keys[index].key
         let gate = keys[index].gate
         return gate.openUntil == nil && gate.next ?? .min <= now

@@ -102,7 +102,7 @@ extension DurableReference {
         guard let key = keys.firstIndex(where: { $0.key == spans[index].key }) else { return .notFound }
         if setup.combination == .latest, keys[key].newest > spans[index].numbers.upperBound { return .outdated }
         if find(keys[key].key, .claimed, .backoff) != nil { return .busy }
-        if isAtRest(key, at: now) { keys[key].isReborn = true }
+        if isIdle(key, at: now) { keys[key].isReborn = true }
         spans[index].place = .backoff
         spans[index].until = now
         spans[index].attempt = 0

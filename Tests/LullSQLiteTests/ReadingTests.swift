@@ -120,9 +120,9 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a user without permission to write reads a file not in use`(_ isAtRest: Bool) throws {
+    func `a user without permission to write reads a file not in use`(_ isClosed: Bool) throws {
         var file: SQLiteFile? = try make()
-        if isAtRest { file?.cleanUp() }
+        if isClosed { file?.cleanUp() }
         file = nil
         let before = try contents()
         let status = try statusAsNobody()
@@ -153,7 +153,7 @@ import Testing
         #expect(try contents() == before)
     }
 
-    @Test func `a half written index is rebuilt`() async throws {
+    @Test func `a half-written index is rebuilt`() async throws {
         let store = try await SQLiteStore(path: place.path)
         let debouncer = try await DurableDebouncer<String, String>(for: .zero, namespace: "kill", in: store)
         try await debouncer.submit("value", for: "key")

@@ -18,7 +18,7 @@ import Testing
         try SQLiteFile(place.path, SQLiteFile.Options(machine, limits: limits))
     }
 
-    @Test func `a key at rest has no row and its numbers are not given again`() throws {
+    @Test func `an idle key has no row, and its numbers are not used again`() throws {
         let file = try file()
         try file.open(try debounce(2))
         for number in 1...3 {
@@ -95,7 +95,7 @@ import Testing
         #expect(try file.submit(submission("a", "two")).generation == 1)
     }
 
-    @Test func `the time of the file is not written by each submit and never runs back`() throws {
+    @Test func `the time of the file is not written by each submit, and never runs backwards`() throws {
         let file = try file()
         try file.open(try debounce(100))
         machine.pass(5)

@@ -95,7 +95,7 @@ struct DebouncedValueTests {
     }
 
     @Test
-    func `tells observers that it settles, also when it comes to rest where it was`() async {
+    func `tells observers that it settles, also when it settles where it was`() async {
         let text = DebouncedValue("", for: .milliseconds(300), clock: clock)
         let changes = Record<Bool>()
         func watch() {

@@ -98,7 +98,7 @@ RETURNS boolean LANGUAGE sql VOLATILE
 RETURN touch_key(
     namespace, convert_to(key, 'UTF8'), (extract(epoch FROM wait) * 1000000)::bigint, NULL, notify, NULL);
 
--- The keys of a namespace that are not at rest, in the order of their first submits; those that a submitter may flush
+-- The keys of a namespace that are not idle, in the order of their first submits; those that a submitter may flush
 -- or cancel, if one is given.
 CREATE OR REPLACE FUNCTION keys(namespace text, submitter bigint DEFAULT NULL) RETURNS SETOF bytea
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT

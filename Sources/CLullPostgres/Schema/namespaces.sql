@@ -87,7 +87,7 @@ DECLARE
 BEGIN
     PERFORM ensure_durability();
     IF has_work(n.id) OR EXISTS (SELECT FROM dead d WHERE d.namespace + 0 = n.id) THEN RETURN 'work'; END IF;
-    -- Keys without work whose gates are not at rest. What another transaction has locked may become work, and stays.
+    -- Keys without work whose gates are not idle. What another transaction has locked may become work, and stays.
     WITH gone AS (
         DELETE FROM work w
         WHERE w.ctid = ANY (ARRAY(
@@ -98,7 +98,7 @@ BEGIN
     )
     SELECT count(*), max(g.generation) FILTER (WHERE g.generation - g.born >= 1048576) INTO deleted, most FROM gone g;
     has_more := has_more OR deleted = size;
-    -- As when such a row is deleted at rest.
+    -- As when such a row is deleted because it is idle.
     WHILE most IS NOT NULL AND birth() <= most LOOP END LOOP;
     DELETE FROM ended e WHERE e.id = ANY (ARRAY(SELECT o.id FROM ended o WHERE o.namespace = n.id LIMIT size));
     GET DIAGNOSTICS deleted = ROW_COUNT;

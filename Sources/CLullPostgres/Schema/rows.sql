@@ -218,7 +218,7 @@ BEGIN
     RETURN settled;
 END $$;
 
--- Writes a row after a step, or deletes it at rest. Workers may move `wake` later, others only earlier.
+-- Writes a row after a step, or deletes it if it is idle. Workers may move `wake` later, others only earlier.
 CREATE OR REPLACE FUNCTION write_row(w work, n namespaces, is_workers boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column

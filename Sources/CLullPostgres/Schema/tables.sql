@@ -33,7 +33,7 @@ CREATE TABLE namespaces (
     is_forgotten boolean NOT NULL DEFAULT false
 );
 
--- One row for each key that is not at rest. A value stays in its slot, `v0`, `v1` or `v2`, while it is pending, ready
+-- One row for each key that is not idle. A value stays in its slot, `v0`, `v1` or `v2`, while it is pending, ready
 -- and in a run. Only `wake` is indexed among the columns that submits change, and a submit only moves it earlier.
 CREATE TABLE work (
     namespace int NOT NULL, key bytea NOT NULL, wake bigint NOT NULL,

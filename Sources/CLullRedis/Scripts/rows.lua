@@ -69,7 +69,7 @@ local function read(key, packed)
     return r
 end
 
--- Loads the rows of keys; those of keys at rest are false.
+-- Loads the rows of keys; those of idle keys are false.
 local function load(keys)
     local missing = {}
     for _, key in ipairs(keys) do
@@ -89,7 +89,7 @@ local function load(keys)
     end
 end
 
--- The row of a key, a new one if the key is at rest.
+-- The row of a key, a new one if the key is idle.
 local function row(key)
     local r = rows[key]
     if not r then

@@ -140,14 +140,14 @@ package class AnyPromise: @unchecked Sendable {
 
     /// The submits are not executed, and have this fate.
     @usableFromInline
-    func settle(_ fate: Fate) {}
+    func resolve(_ fate: Fate) {}
 }
 
 /// A promise of the outcome of a submit, which goes through the engine beside its value: its companion.
 final class OutcomePromise<Output: Sendable>: Promise<Outcome<Output>>, @unchecked Sendable {
     // See the superclass.
 
-    override func settle(_ fate: Fate) {
+    override func resolve(_ fate: Fate) {
         deliver(Outcome(fate))
     }
 }

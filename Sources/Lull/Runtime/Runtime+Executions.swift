@@ -103,7 +103,7 @@ extension Runtime {
             let executions = engine.keyExecutions[engine.slots[run.pointee.id.slot].pointee.executions]
             let value = collects ? nil : Cells.value(behind: run)
             displaced = Cells.putBack(value, &companion, to: executions, engine.setup.combination)
-            if let displaced, let companion { orders.list.append(.settle(companion, displaced)) }
+            if let displaced, let companion { orders.list.append(.resolve(companion, displaced)) }
         }
         if hasObservers { recordEnd(of: run, key, verdict, displaced, at: now) }
         takeActions(&orders, at: now)

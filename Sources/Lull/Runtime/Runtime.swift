@@ -92,7 +92,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             lock.unlock()
         case .displaced(let fate):
             lock.unlock()
-            promise?.settle(fate)
+            promise?.resolve(fate)
         case .alone, .undecided:
             submitSlowPath(value, for: key, at: index, at: now, wait, promise)
         }
@@ -204,15 +204,15 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
                 start(RunID(slot: slot, serial: serial), executions, count, due, &orders)
             case .wait(let slot, let executions):
                 Cells.wait(engine.slots[slot], engine.keyExecutions[executions], collects: collects)
-            case .settle(let slot, let fate):
+            case .resolve(let slot, let fate):
                 let memory = nextElement(of: &orders.values, as: Value.self)
                 let companion = Cells.takePending(engine.slots[slot], to: memory, collects: collects)
-                settle(companion, slot, fate, &orders, at: now)
-            case .settleWaiting(let slot, let executions, let fate):
+                resolve(companion, slot, fate, &orders, at: now)
+            case .resolveWaiting(let slot, let executions, let fate):
                 let memory = nextElement(of: &orders.values, as: Value.self)
                 let executions = engine.keyExecutions[executions]
                 let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
-                settle(companion, slot, fate, &orders, at: now)
+                resolve(companion, slot, fate, &orders, at: now)
             case .cancel(let run): orders.list.append(.cancel(run))
             case .resume(let waiter): orders.list.append(.resume(waiter))
             case .release(let slot): release(slot, &orders)
@@ -272,11 +272,11 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         return array.memory.unsafelyUnwrapped.assumingMemoryBound(to: Element.self) + array.count
     }
 
-    private func settle(
+    private func resolve(
         _ companion: Companion?, _ slot: UInt32, _ fate: Fate, _ orders: inout Orders, at now: CoreInstant
     ) {
         if !collects { orders.values.count += 1 }
-        if let companion { orders.list.append(.settle(companion, fate)) }
+        if let companion { orders.list.append(.resolve(companion, fate)) }
         if hasObservers { record(.init(fate), key(of: slot), at: now, count: size(of: companion)) }
     }
 

@@ -103,7 +103,7 @@ package class RuntimeCore: @unchecked Sendable {
         enum Order {
             case start(RunID, Work?)
             case cancel(RunID)
-            case settle(Companion, Fate)
+            case resolve(Companion, Fate)
             /// The same for a single promise, which is not kept with values.
             case tell(AnyObject, Fate)
             case resume(WaiterID)
@@ -145,7 +145,7 @@ package class RuntimeCore: @unchecked Sendable {
             switch order {
             case .start(let run, let work): startTask(run, work)
             case .cancel(let run): cancel(run)
-            case .settle(let companion, let fate): settle(companion, fate)
+            case .resolve(let companion, let fate): resolve(companion, fate)
             case .tell(let promise, let fate): tell(promise, fate)
             case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
             }
@@ -299,15 +299,15 @@ package class RuntimeCore: @unchecked Sendable {
     }
 
     /// Tells the callers of submits that are not executed what has become of them.
-    private final func settle(_ companion: Companion, _ fate: Fate) {
-        forEachPromise(of: companion) { $0.settle(fate) }
+    private final func resolve(_ companion: Companion, _ fate: Fate) {
+        forEachPromise(of: companion) { $0.resolve(fate) }
     }
 
     /// Tells the same to the caller of a single submit.
     @usableFromInline
     final func tell(_ promise: AnyObject, _ fate: Fate) {
         // Proof: a runtime submits nothing else beside a value.
-        unsafeDowncast(promise, to: AnyPromise.self).settle(fate)
+        unsafeDowncast(promise, to: AnyPromise.self).resolve(fate)
     }
 
     /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all deliveries

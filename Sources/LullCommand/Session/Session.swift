@@ -132,7 +132,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             case .start(let execution):
                 if let ending = start(execution, at: now) { actions += end(execution.run, ending, at: now) }
             case .cancel(let run): loop.handler.stop(Int64(run.serial), at: now)
-            case .settle, .resume, .release: break
+            case .resolve, .resume, .release: break
             }
             next += 1
         }

@@ -142,7 +142,7 @@ struct Simulation: ~Copyable {
             case .start(let execution):
                 // Executions that the end of this one starts, such as the next part of a batch, come before actions for other keys.
                 actions += start(execution, at: now).reversed()
-            case .settle(_, let batch, let fate):
+            case .resolve(_, let batch, let fate):
                 if case .skip = engine.setup.whileRunning, fate == .absorbed { summary.skipped += 1 }
                 for value in batch.values { remove(value) }
             case .cancel(let run):

@@ -214,7 +214,7 @@ package struct DurableRow: Hashable, Sendable {
     var newestSubmits: ClosedRange<Int64> { (ready?.submits.upperBound ?? taken) + 1...generation }
 
     /// Whether nothing is left of the key: the store deletes the row.
-    package var isAtRest: Bool { gate.phase == .idle && !hasWork }
+    package var isIdle: Bool { gate.phase == .idle && !hasWork }
 
     /// Returns whether the key has work or an open gate at `now`: a row that is kept for its spacing alone is not listed.
     package func isListed(at now: CoreInstant, by rules: DurableRules) -> Bool {

@@ -131,7 +131,7 @@ extension DurableTable {
             let entry = old ?? DurableEntry(handle: 0, key: key, row: row, wake: .farFuture)
             try record(ending, of: entry, at: now, in: namespace)
         }
-        if row.isAtRest {
+        if row.isIdle {
             base = max(base, row.generation)
             if let old { try delete(old, in: namespace) }
             return

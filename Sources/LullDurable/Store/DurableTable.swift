@@ -278,7 +278,7 @@ extension DurableEntry {
         ends: [ClosedRange<Int64>], isComplete: Bool, by rules: DurableRules
     ) -> [String] {
         var broken = row.checkInvariants()
-        if row.isAtRest { broken.append("a row at rest is deleted") }
+        if row.isIdle { broken.append("an idle row is deleted") }
         if wake > row.wake(by: rules) { broken.append("it wakes at \(wake), not at \(row.wake(by: rules))") }
         let live = [row.run?.value.submits, row.ready?.submits, row.pendingSubmits].compactMap(\.self)
         // A dead run that was retried may be older than the row.

@@ -289,7 +289,7 @@ extension SimulationRun {
         let live = Set(
             model.spans.filter { ![nil].contains($0.start) || $0.place == .pending || $0.place == .held }.map(\.key))
         let names = listed.map { String(decoding: $0.key, as: UTF8.self) }
-        if !live.isSubset(of: names) { fail("\(live) are not at rest, but \(names) are listed") }
+        if !live.isSubset(of: names) { fail("\(live) are not idle, but \(names) are listed") }
     }
 
     /// All workers have died but one, which is healthy: it works until nothing is left.

@@ -202,7 +202,7 @@ final class Comparison {
                 executions[Int(execution.run.serial)] = execution
                 for value in execution.batch.values { fates[value] = .running }
             case .cancel(let run): stops.append(Int(run.serial))
-            case .settle(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
+            case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let waiter): resumes.append(waiter)
             case .release: break
             }

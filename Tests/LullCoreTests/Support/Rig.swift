@@ -127,7 +127,7 @@ final class Rig {
             switch action {
             case .start(let execution): start(execution)
             case .cancel(let run): stopped += running.filter { $0.execution.run == run }.map { $0.value }
-            case .settle(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
+            case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let waiter): resumed.append(waiter)
             case .release(let key): released.append(key)
             }

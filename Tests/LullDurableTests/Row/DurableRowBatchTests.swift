@@ -25,7 +25,7 @@ struct DurableRowBatchTests {
         #expect(rig.row.startable == RowRig.at(7))
         #expect(rig.claim(at: 8) && rig.run == [5] && rig.row.ready == nil)
         rig.complete(at: 9)
-        #expect(rig.ends == ["1-2 completed", "3-4 dead", "5-5 completed"] && rig.row.isAtRest)
+        #expect(rig.ends == ["1-2 completed", "3-4 dead", "5-5 completed"] && rig.row.isIdle)
     }
 
     @Test
@@ -52,7 +52,7 @@ struct DurableRowBatchTests {
             #expect(rig.claim(at: 20) && rig.run == [value] && rig.row.run?.value.submits == submits)
             rig.complete(at: 20)
         }
-        #expect(rig.row.isAtRest || rig.row.gate.isOpen)
+        #expect(rig.row.isIdle || rig.row.gate.isOpen)
     }
 
     @Test

@@ -197,7 +197,7 @@ struct DurableRowRestartTests {
     @Test
     func `a touch moves the due instant of what is pending, and interrupts nothing`() throws {
         var rig = try rig(.whenSubmitted, maxWait: 10)
-        #expect(!rig.touch(at: 0) && rig.row.isAtRest)
+        #expect(!rig.touch(at: 0) && rig.row.isIdle)
         rig.submit(1, at: 0)
         rig.claim(at: 2)
         rig.submit(2, at: 20)

@@ -96,7 +96,7 @@ struct DurableRowRunTests {
         rig.maxAttempts = 1
         rig.submit(1, at: 0)
         #expect(rig.claim(at: 2) == true)
-        #expect(!rig.claim(at: 32) && rig.ends == ["1-1 dead"] && rig.row.isAtRest)
+        #expect(!rig.claim(at: 32) && rig.ends == ["1-1 dead"] && rig.row.isIdle)
     }
 
     @Test
@@ -134,7 +134,7 @@ struct DurableRowRunTests {
         #expect(!rig.claim(at: 7.9) && rig.claim(at: 8))
         #expect(rig.row.run?.id == run.id && rig.row.run?.value == run.value && rig.row.run?.attempt == 2)
         rig.fail(at: 9, retry: nil, error: "second")
-        #expect(rig.ends == ["1-1 dead"] && rig.row.isAtRest)
+        #expect(rig.ends == ["1-1 dead"] && rig.row.isIdle)
         #expect(rig.endings[0].run?.error == Array("second".utf8) && rig.endings[0].run?.attempt == 2)
     }
 
@@ -232,7 +232,7 @@ struct DurableRowRunTests {
         #expect(rig.row.run?.id == run.id && rig.row.run?.attempt == 1 && rig.row.run?.error == nil)
         #expect(rig.row.run?.value.submits == 10...10 && rig.row.generation == 30)
         rig.complete(at: 51)
-        #expect(rig.ends == ["10-10 completed"] && rig.row.isAtRest)
+        #expect(rig.ends == ["10-10 completed"] && rig.row.isIdle)
     }
 
     @Test
@@ -242,7 +242,7 @@ struct DurableRowRunTests {
         rig.claim(at: 0)
         rig.fail(at: 3, retry: nil)
         let run = try #require(rig.endings.last?.run)
-        #expect(!rig.row.isAtRest)
+        #expect(!rig.row.isIdle)
         #expect(rig.retry(run, at: 50) == .accepted)
         #expect(rig.claim(at: 50) && rig.run == [1])
     }

@@ -73,15 +73,15 @@ struct DurableRowSubmitTests {
         #expect(rig.submit(1, at: 0) == 0)
         #expect(rig.claim(at: 0) == true)
         rig.complete(at: 1)
-        #expect(!rig.row.isAtRest && rig.row.wake(by: rig.rules) == RowRig.at(10))
+        #expect(!rig.row.isIdle && rig.row.wake(by: rig.rules) == RowRig.at(10))
         #expect(rig.submit(2, at: 2) == 10)
         rig.settle(at: 10)
         #expect(rig.ready == [2] && rig.row.ready?.due == RowRig.at(10))
         #expect(rig.claim(at: 12) == true)
         rig.complete(at: 12)
-        #expect(!rig.row.isAtRest)
+        #expect(!rig.row.isIdle)
         rig.settle(at: 20)
-        #expect(rig.row.isAtRest && rig.ends == ["1-1 completed", "2-2 completed"])
+        #expect(rig.row.isIdle && rig.ends == ["1-1 completed", "2-2 completed"])
     }
 
     @Test
@@ -177,7 +177,7 @@ struct DurableRowSubmitTests {
         rig.submit(3, at: 6)
         #expect(rig.row.run != nil && rig.ready == [2] && rig.pending == [3])
         #expect(rig.cancel(at: 7) == 3)
-        #expect(rig.ends == ["1-1 cancelled", "2-2 cancelled", "3-3 cancelled"] && rig.row.isAtRest)
+        #expect(rig.ends == ["1-1 cancelled", "2-2 cancelled", "3-3 cancelled"] && rig.row.isIdle)
     }
 
     @Test
@@ -189,21 +189,21 @@ struct DurableRowSubmitTests {
         #expect(rig.cancel(at: 4) == 1)
         #expect(rig.ends == ["2-2 cancelled"] && rig.run == [1])
         rig.complete(at: 5)
-        #expect(rig.row.isAtRest)
+        #expect(rig.row.isIdle)
     }
 
     // MARK: - At rest
 
     @Test
-    func `a row at rest can be deleted, and its key never gets a number twice`() throws {
+    func `an idle row can be deleted, and its key never gets a number twice`() throws {
         var rig = try RowRig(base: 41)
-        #expect(rig.row.isAtRest)
+        #expect(rig.row.isIdle)
         rig.submit(1, at: 0)
-        #expect(rig.row.generation == 42 && !rig.row.isAtRest)
+        #expect(rig.row.generation == 42 && !rig.row.isIdle)
         rig.claim(at: 2)
-        #expect(!rig.row.isAtRest)
+        #expect(!rig.row.isIdle)
         rig.complete(at: 3)
-        #expect(rig.row.isAtRest && rig.ends == ["42-42 completed"])
+        #expect(rig.row.isIdle && rig.ends == ["42-42 completed"])
     }
 
     @Test

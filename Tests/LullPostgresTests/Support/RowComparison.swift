@@ -214,7 +214,7 @@ struct RowComparison {
     // MARK: - Comparing
 
     private mutating func compare(_ key: String, _ endings: [DurableEnding], workedAt now: CoreInstant? = nil) throws {
-        if let row = rows[key], row.isAtRest { rows[key] = nil }
+        if let row = rows[key], row.isIdle { rows[key] = nil }
         let columns = """
             born, generation, taken, phase, quiet, latest, span, spacing, pending_count, pending_first, pending_last, pending_by,
             ready_from, ready_to, ready_count, ready_first, ready_due, ready_since, ready_edge, run_id, run_from, run_to, run_count,

@@ -188,7 +188,7 @@ struct RowComparison {
     }
 
     private mutating func compare(_ key: String, _ endings: [DurableEnding], workedAt now: CoreInstant? = nil) throws {
-        if let row = rows[key], row.isAtRest { rows[key] = nil }
+        if let row = rows[key], row.isIdle { rows[key] = nil }
         let stored = try StoredRow(session.row(key, in: namespace))
         if let row = rows[key], var found = stored?.row {
             // `quiet` and `first` mean nothing unless the gate is open, or something is pending.

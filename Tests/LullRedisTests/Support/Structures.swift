@@ -109,7 +109,7 @@ private struct Structures {
             if due[key] != wake { broken.append("\(text(key)): wakes at \(due[key] ?? -1), not at \(wake)") }
             let latest = min(row.wake(by: rules).nanoseconds / 1000, .never)
             if wake > latest { broken.append("\(text(key)): wakes at \(wake), later than at \(latest)") }
-            if row.isAtRest { broken.append("\(text(key)): has a row at rest") }
+            if row.isIdle { broken.append("\(text(key)): has an idle row") }
             needed += fields(key, stored.values[.pending], row.gate.count)
             needed += fields(key, stored.values[.ready], row.ready?.count ?? 0)
             needed += fields(key, stored.values[.run], row.run?.value.count ?? 0)

@@ -95,7 +95,7 @@ extension SQLiteTransaction {
         return found
     }
 
-    /// Returns the newest submits of keys at rest whose generations the next row of the key would use again.
+    /// Returns the newest submits of idle keys whose generations the next row of the key would use again.
     fileprivate func generationsBeyondBase() throws(DurableError) -> [String] {
         let statement = try connection.prepare(
             """

@@ -38,7 +38,7 @@ struct NoticingTheLastResourceTests {
     }
 
     @Test
-    func `a page is complete when no resource has come for a while, and has all of them`() async {
+    func `a page is complete, with all of its resources, when none has come for a while`() async {
         let page = PageLoad(clock: clock)
         for resource in ["index.html", "style.css", "photo.jpg"] {
             page.loaded(resource)
@@ -51,7 +51,7 @@ struct NoticingTheLastResourceTests {
     }
 
     @Test
-    func `a straggler makes it incomplete until it is at rest again`() async {
+    func `a straggler makes the page incomplete until another half second has passed`() async {
         let page = PageLoad(clock: clock)
         page.loaded("index.html")
         await clock.advance(by: .seconds(1))
@@ -64,7 +64,7 @@ struct NoticingTheLastResourceTests {
     }
 
     @Test
-    func `when loading breaks off, it is complete with what there is`() async {
+    func `when loading breaks off, the page is complete with what has come`() async {
         let page = PageLoad(clock: clock)
         page.loaded("index.html")
         page.failed()
@@ -74,7 +74,7 @@ struct NoticingTheLastResourceTests {
     }
 
     @Test
-    func `a resource that comes before the handler does keeps it incomplete`() async {
+    func `a resource that comes before the handler starts keeps the page incomplete`() async {
         let page = PageLoad(clock: clock)
         page.loaded("index.html")
         page.failed()

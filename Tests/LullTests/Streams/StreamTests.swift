@@ -82,7 +82,7 @@ struct StreamTests {
     }
 
     @Test
-    func `throttles`() async {
+    func `delivers at most one element per interval, the newest`() async {
         let (positions, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(positions.throttled(every: .seconds(1), clock: clock))
         await runAllDue()
@@ -104,7 +104,7 @@ struct StreamTests {
         let task = consume(
             queries.debounced(for: .seconds(1), removingDuplicates: removed ? isSame : nil, clock: clock))
         await runAllDue()
-        // Typed and taken back: at rest it is what it was.
+        // Typed and taken back: when typing pauses, it is what it was.
         for query in ["lull", "lul", "lull", "lullaby"] {
             input.yield(query)
             await runAllDue()
@@ -275,7 +275,7 @@ struct StreamTests {
     }
 
     @Test
-    func `merges`() async {
+    func `delivers the elements of a burst as one if they are merged`() async {
         let (numbers, input) = AsyncStream.makeStream(of: Int.self)
         let task = consume(numbers.debounced(for: .seconds(1), combining: .merge(+=), clock: clock))
         await runAllDue()
@@ -289,7 +289,7 @@ struct StreamTests {
     }
 
     @Test
-    func `works in real time`() async {
+    func `delivers the last element on a real clock as well`() async {
         let (queries, input) = AsyncStream.makeStream(of: Int.self)
         Task {
             for query in 0..<50 { input.yield(query) }

@@ -190,7 +190,7 @@ extension ConformanceCase {
 
     /// How long ends are retained.
     static let keeping: [ConformanceCase] = [
-        ConformanceCase("ends are kept for the retention, dead runs for ever", limits: .init(retention: .seconds(60))) {
+        ConformanceCase("ends are kept for the retention, dead runs forever", limits: .init(retention: .seconds(60))) {
             fixture in
             try await fixture.open(.debounce(10))
             let done = try await fixture.submit("a")

@@ -311,7 +311,7 @@ extension ConformanceCase {
             fixture.pass(17)
             #expect(try await fixture.store.status().first?.oldestDue == .milliseconds(2))
         },
-        ConformanceCase("attempts and lost leases are counted for each namespace, for ever") { fixture in
+        ConformanceCase("attempts and lost leases are counted for each namespace, forever") { fixture in
             try await fixture.open(.debounce(10))
             try await fixture.store.open("other", try .debounce(10))
             func counts() async throws -> [[Int]] {

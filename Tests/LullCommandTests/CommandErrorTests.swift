@@ -13,7 +13,7 @@ struct CommandErrorTests {
         return try lull(arguments + ["--", "sh", "-c", script], input: Array(input.utf8))
     }
 
-    @Test func `it is forwarded unchanged`() throws {
+    @Test func `standard error is forwarded unchanged`() throws {
         let gate = try TemporaryFile()
         let process = try ToolProcess([
             "run", "--wait", "0", "--", "sh", "-c",
@@ -28,7 +28,7 @@ struct CommandErrorTests {
         #expect(outcome.ending == 0)
     }
 
-    @Test func `its end is in the message of a failure`() throws {
+    @Test func `the end of standard error is in the message of a failure`() throws {
         #expect(
             try run("echo first >&2; echo; printf 'no such\\tlamp' >&2; exit 3").errorLines == [
                 "first", "no such\tlamp", "lull: sh failed with status 3: first / no such?lamp",
@@ -54,7 +54,7 @@ struct CommandErrorTests {
         #expect(outcome.errors.hasSuffix(" / message number 99998 / message number 99999\n"))
     }
 
-    @Test func `a process that keeps it open is not awaited`() throws {
+    @Test func `a process that keeps standard error open is not awaited`() throws {
         let script = "(sleep 0.2; echo late >&2; sleep 600) & echo $$"
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", script])
         process.send("x\n")

@@ -35,7 +35,7 @@ struct FuzzTests {
         return bytes
     }
 
-    @Test func `nothing traps`() {
+    @Test func `no input of the readers traps`() {
         var random = SeededRandom(seed: Self.seed)
         let pointer = JSONPointer(Array("/key/a/0".utf8))
         for _ in 0..<Self.count {
@@ -75,7 +75,7 @@ struct FuzzTests {
     }
 
     /// Foundation's parser accepts and refuses the same, except where it is known to be lax or strict.
-    @Test func `validity agrees with Foundation`() {
+    @Test func `what is accepted as JSON is accepted by Foundation`() {
         var random = SeededRandom(seed: Self.seed &+ 1)
         for _ in 0..<Self.count / 5 {
             let bytes = Self.mutated(&random)

@@ -27,7 +27,7 @@ struct JSONTests {
         "{}",
         " [1 , 2,[ ]] ", #"{"a":{"b":[1,{"c":null}]},"a":2}"#, "\t\r\n1", #""\ud800""#, "\"\u{7F}é\u{10FFFF}\"",
     ])
-    func `is recognised`(_ text: String) {
+    func `valid text is recognised`(_ text: String) {
         #expect(fault(text) == nil)
     }
 
@@ -120,7 +120,7 @@ struct JSONTests {
         }
     }
 
-    @Test func `invalid UTF-8 is written as base 64`() {
+    @Test func `invalid UTF-8 is written as Base64`() {
         var written: [UInt8] = []
         JSONText.append([0xFF, 0x00, 0xFE], to: &written)
         #expect(String(decoding: written, as: UTF8.self) == #"{"base64":"/wD+"}"#)

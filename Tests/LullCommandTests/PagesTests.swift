@@ -205,7 +205,7 @@ struct PagesTests {
         for command in ["man", "help"] { #expect(try bash("lull", command, "") == Help.pages) }
     }
 
-    @Test func `bash completes files stores and programs`() throws {
+    @Test func `bash completes files, stores and programs`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("lull \(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }

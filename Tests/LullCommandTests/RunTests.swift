@@ -16,7 +16,7 @@ struct RunTests {
 
     // MARK: - Input and environment of a command
 
-    @Test func `arguments environment and input describe the execution`() throws {
+    @Test func `arguments, environment and input describe the execution`() throws {
         let script = #"printf '<%s>' "$@" "$LULL_KEY" "$LULL_COUNT" "$LULL_EDGE"; cat"#
         let outcome = try run(
             "--wait 1h --key-field 1 --jobs 1", "sh", "-c", script, "x", "{key}", "{value}", "-{count}-{edge}", "",
@@ -175,7 +175,7 @@ struct RunTests {
         #expect(outcome.lines == ["+a", "-a", "+b", "-b", "+c", "-c"])
     }
 
-    @Test func `drop starts nothing at the end`() throws {
+    @Test func `--at-end drop starts nothing`() throws {
         let outcome = try run("--wait 1h --at-end drop --stats", "echo", "x", input: "a\n")
         #expect(outcome.ending == 0)
         #expect(outcome.output == "")

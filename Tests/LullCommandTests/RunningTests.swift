@@ -62,7 +62,7 @@ struct RunningTests {
         #expect(outcome.errors.contains("absorbed 2"))
     }
 
-    @Test func `cancelled commands are no failures`() throws {
+    @Test func `cancelled commands do not count as failures`() throws {
         let process = try start(
             "--wait 0 --while-running cancel --stats", "sh", "-c", "echo +$0; [ $0 = 2 ] || sleep 600", "{value}")
         process.send("1\n")

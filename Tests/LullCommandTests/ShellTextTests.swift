@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `a program with a key is refused before anything is executed`() throws {
+    @Test func `a shell program with a placeholder is refused before anything is executed`() throws {
         let outcome = try lull(
             ["run", "--wait", "0", "--key-field", "1", "--", "sh", "-c", "echo {key}"], input: Array("$(date)\n".utf8))
         #expect(outcome.ending == 64)
@@ -42,7 +42,7 @@ import Testing
         "su|x|-c|{key}", "su|-lc|{key}", "su|-c{key}", "runuser|--command={key}", "flock|f|-c|{key}",
         "ssh|host|rebuild|{key}", "eval|{key}", "env|eval|x {value}",
     ])
-    func `what a shell parses is refused`(_ command: String) {
+    func `a placeholder in what a shell parses is refused`(_ command: String) {
         #expect(refusal(command.split(separator: "|").map(String.init)) != nil)
     }
 
@@ -52,7 +52,7 @@ import Testing
         "su|-c",
         "su|{key}", "rsync|-ae|ssh|{key}|host:", "flock|f|notify|{key}", "rsync|-c|{key}|host:", "bash|-o",
     ])
-    func `other arguments may have them`(_ command: String) {
+    func `other arguments may have placeholders`(_ command: String) {
         #expect(refusal(command.split(separator: "|").map(String.init)) == nil)
     }
 }

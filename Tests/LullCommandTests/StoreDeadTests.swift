@@ -14,7 +14,7 @@ struct StoreDeadTests {
         store = try TestStore()
     }
 
-    @Test func `dead runs are listed retried and discarded`() throws {
+    @Test func `dead runs are listed, retried and discarded`() throws {
         _ = try store.run(
             "run --wait 0 --key-field 1 --max-attempts 1 --jobs 1 --at-end flush", ["--", "false"],
             input: "a 1\nb 2\nc 3\n")

@@ -90,7 +90,7 @@ struct StoreEndTests {
     }
 
     /// A user whose policy waits an hour must not wait for another process's value.
-    @Test func `wait awaits only values of this process`() throws {
+    @Test func `--at-end wait awaits only values of this process`() throws {
         _ = try store.run("submit --wait 100ms --after 1h theirs 1")
         let outcome = try store.run("filter --key-field 1 --at-end wait", input: "ours 1\n")
         #expect(outcome.ending == 0)

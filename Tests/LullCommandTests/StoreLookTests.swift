@@ -58,7 +58,7 @@ struct StoreLookTests {
         ("dead>1s", "dead is compared with a whole number, not with \"1s\""),
         ("oldest>60", "\"60\" has no unit"),
     ])
-    func `a limit that is none is refused`(_ limit: String, _ message: String) throws {
+    func `an invalid limit is refused`(_ limit: String, _ message: String) throws {
         let outcome = try store.run("status --fail-if", [limit])
         #expect(outcome.ending == 64)
         #expect(outcome.errors.contains("--fail-if: " + message), "\(outcome.errors)")
@@ -113,7 +113,7 @@ struct StoreLookTests {
         #expect(try store.run("list --limit 0").ending == 64)
     }
 
-    @Test func `some keys are listed`() throws {
+    @Test func `only the given keys are listed`() throws {
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 1h \(key) v") }
         let listed = try store.run("list c d a")
         #expect(listed.lines.dropFirst().map { $0.prefix(1) } == ["c", "a"])

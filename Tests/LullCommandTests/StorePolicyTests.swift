@@ -71,7 +71,7 @@ struct StorePolicyTests {
     }
 
     @Test(arguments: ["--throttle 1h", "--edges leading", "--combine first"])
-    func `kind edges and combination cannot change`(_ options: String) throws {
+    func `kind, edges and combination cannot change`(_ options: String) throws {
         _ = try store.run("submit --wait 1h k v")
         for change in ["", " --change-policy"] {
             let outcome = try store.run("submit \(options)\(change) k v")

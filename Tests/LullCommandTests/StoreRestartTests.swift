@@ -47,7 +47,7 @@ struct StoreRestartTests {
     }
 
     @Test
-    func `one that is interrupted and ends with 0 is done, and the newer value starts alone`() throws {
+    func `a command that is interrupted and ends with 0 is done, and the newer value starts alone`() throws {
         let command = "trap 'exit 0' TERM; records=$(cat); echo $records; [ $records = 2 ] && exit; sleep 600 & wait"
         let process = try store.start("run --at-end wait \(policy)", ["--", "sh", "-c", command])
         process.send("1\n")

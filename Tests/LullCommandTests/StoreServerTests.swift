@@ -34,7 +34,7 @@ struct StoreServerTests {
     }
 
     @Test(arguments: ["keep", "drop", "flush"], TestStore.Kind.servers)
-    func `the end of the input`(_ end: String, _ kind: TestStore.Kind) throws {
+    func `the rule of --at-end decides about pending values`(_ end: String, _ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         let outcome = try store.run("filter --wait 1h --at-end \(end)", input: "a\nb\n")
         #expect(outcome.ending == 0)
@@ -94,7 +94,7 @@ struct StoreServerTests {
     }
 
     @Test(arguments: [.file] + TestStore.Kind.servers)
-    func `workers are listed with their machine and process and runs`(_ kind: TestStore.Kind) throws {
+    func `workers are listed with their machine, process and runs`(_ kind: TestStore.Kind) throws {
         let store = try TestStore(kind)
         #expect(try store.run("workers").ending == (kind == .file ? 74 : 64))
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }

@@ -111,7 +111,7 @@ struct SupervisionTests {
             #expect(kill(supervisor, 0) != 0)
         }
 
-        @Test func `children are found with and without the kernels list`() throws {
+        @Test func `children are found with and without the kernel's list`() throws {
             let process = try ToolProcess(["run", "--wait", "1h", "--", "true"])
             let all = Descendants.childrenAmongAll()
             #expect(all.contains(process.group))

@@ -134,7 +134,7 @@ struct TimestampTests {
 
 @Suite("Bytes as text")
 struct ByteTextTests {
-    @Test func `utf 8 validation agrees with Swift`() {
+    @Test func `UTF-8 validation agrees with Swift`() {
         var random = SeededRandom(seed: 11)
         let starts: [UInt8] = [
             0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xC2, 0xDF, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF, 0x9F, 0xA0, 0x8F, 0x90,

@@ -91,7 +91,7 @@ struct TuneSuggestionTests {
         #expect(!(try tune("--waits 100ms", bursts).output.contains("other waits")))
     }
 
-    @Test func `less than one percent is nothing`() throws {
+    @Test func `a saving of less than one percent counts as nothing`() throws {
         // One of 200 submits is saved.
         let instants = (0..<199).map(Double.init) + [198.01]
         let output = try tune("--waits 20ms", submits(at: instants)).output

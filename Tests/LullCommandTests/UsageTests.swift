@@ -250,7 +250,7 @@ struct UsageTests {
             try lull("filter", "--wait=1s", "--key-field=1", "--delimiter=,", input: "a,1\na,2\n").output == "a,2\n")
     }
 
-    @Test func `both is a value of edges`() throws {
+    @Test func `both is a value of --edges`() throws {
         for edges in ["both", "leading,trailing"] {
             #expect(try lull("filter", "--wait", "1h", "--edges", edges, input: "a\nb\nc\n").output == "a\nc\n")
         }
@@ -314,7 +314,7 @@ struct UsageTests {
     }
 
     @Test(arguments: ["token", "namespace", "store"])
-    func `invalid UTF-8 is refused not repaired`(_ option: String) {
+    func `invalid UTF-8 is refused, not repaired`(_ option: String) {
         // Two such names would become the same, and one submit would count as the repetition of another.
         let words: [[UInt8]] = [Array("submit".utf8), Array("--\(option)".utf8), [0xFF], Array("key".utf8)]
         let refusal = CStrings.with(words) { strings in

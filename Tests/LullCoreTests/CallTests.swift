@@ -153,7 +153,7 @@ struct CallTests {
     }
 
     @Test
-    func `cancel with running cancels each run once, and its end by throwing is no failure`() throws {
+    func `cancel with running cancels each run once, and its end by throwing is not a failure`() throws {
         let rig = try Rig(.debounce(10), whileRunning: .concurrent, handlersTakeTime: true)
         rig.submit("1", at: 0, wait: 0)
         rig.submit("2", at: 1, wait: 0)

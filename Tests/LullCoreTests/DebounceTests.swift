@@ -136,7 +136,7 @@ struct DebounceTests {
     }
 
     @Test
-    func `a delay of a call may exceed maxWait, which then rules`() throws {
+    func `a delay of a call may exceed maxWait, which then wins`() throws {
         let rig = try Rig(.debounce(10, maxWait: 20))
         rig.submit("1", at: 0, wait: 500)
         rig.advance(to: 500)
@@ -144,7 +144,7 @@ struct DebounceTests {
     }
 
     @Test
-    func `due at quiet and at maxWait at once is trailing`() throws {
+    func `a value that is due at quiet and at maxWait at once is trailing`() throws {
         let rig = try Rig(.debounce(10, maxWait: 20))
         rig.submit("1", at: 0)
         rig.submit("2", at: 10)

@@ -56,7 +56,7 @@ struct GateTests {
     }
 
     @Test
-    func `due at quiet and at maxWait at one instant is trailing`() throws {
+    func `a value that is due at quiet and at maxWait at one instant is trailing`() throws {
         let policy = try Policy.debounce(10, maxWait: 10)
         var gate = Gate()
         _ = gate.submit(at: CoreInstant(0), wait: nil, by: policy)

@@ -124,7 +124,7 @@ struct TroubleTests {
     }
 
     @Test
-    func `a submit does not repeat itself for ever, and one without a token not at all`() async throws {
+    func `a submit is not repeated forever, and one without a token not at all`() async throws {
         let sync = try await fixture.debouncer()
         let tries = Guarded(0)
         fixture.store.fails { call in

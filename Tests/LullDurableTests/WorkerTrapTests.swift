@@ -9,7 +9,7 @@ struct WorkerTrapTests {
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
         @Test
-        func `the answer to a claim that was not made`() async {
+        func `stop the program: the answer to a claim that was not made`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 precondition(rig.woke() == [WorkerRig.claim(2)])
@@ -20,7 +20,7 @@ struct WorkerTrapTests {
         }
 
         @Test
-        func `the end of a wait that was not asked for`() async {
+        func `stop the program: the end of a wait that was not asked for`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 _ = rig.woke()
@@ -30,7 +30,7 @@ struct WorkerTrapTests {
         }
 
         @Test
-        func `the second end of a handler`() async {
+        func `stop the program: the second end of a handler`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 _ = rig.woke()
@@ -42,7 +42,7 @@ struct WorkerTrapTests {
         }
 
         @Test
-        func `the answer to a final report that was not sent`() async {
+        func `stop the program: the answer to a final report that was not sent`() async {
             let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 var rig = WorkerRig()
                 _ = rig.woke()
@@ -54,7 +54,7 @@ struct WorkerTrapTests {
     #endif
 
     @Test
-    func `after a stop, the end of a handler whose run was released is none of them`() {
+    func `do not include, after a stop, the end of a handler whose run was released`() {
         var rig = WorkerRig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])

@@ -96,7 +96,7 @@ struct CopyTests {
     }
 
     @Test
-    func `is none if only the name of the database has changed`() async throws {
+    func `is not recognised as one if only the name of the database has changed`() async throws {
         _ = try await prepare()
         try SQL(server)("ALTER DATABASE \(name) RENAME TO \(name)_new")
         let store = try await store(name + "_new")

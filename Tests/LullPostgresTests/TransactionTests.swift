@@ -32,7 +32,7 @@ struct TransactionTests {
     }
 
     @Test
-    func `counts when the transaction commits, and never was if it is rolled back`() async throws {
+    func `counts when the transaction commits, and has not happened if it is rolled back`() async throws {
         let store = try await open()
         let sql = try place.session()
         try sql("BEGIN; SELECT submit('n', 'k', 'rolled back'); ROLLBACK")

@@ -49,7 +49,7 @@ import Testing
         #expect(many <= few + 4, "\(few) pages, then \(many)")
     }
 
-    @Test func `claiming retrying and dying rewrite no values`() throws {
+    @Test func `claiming, retrying and dying rewrite no values`() throws {
         try submit(3000)
         machine.pass(2)
         var run: DurableRun?

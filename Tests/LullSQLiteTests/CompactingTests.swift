@@ -100,7 +100,7 @@ import Testing
         #expect(try place.number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'") == 0)
     }
 
-    @Test func `a file without auto vacuum is rewritten while other processes have it open`() throws {
+    @Test func `a file without auto-vacuum is rewritten while other processes have it open`() throws {
         var first: SQLiteFile? = try open()
         if let first { try fill(first) }
         first = nil

@@ -64,7 +64,7 @@ import Testing
         if let failure { throw failure }
     }
 
-    @Test func `bytes that have changed`() throws {
+    @Test func `a file with changed bytes is answered truthfully or refused with a sentence`() throws {
         let whole = try make()
         var random = SplitMix(seed: environment("LULL_SEED", default: 5))
         var outcomes: [String: Int] = [:]
@@ -95,7 +95,7 @@ import Testing
         #expect(outcomes["fine", default: 0] <= 1)
     }
 
-    @Test func `columns with invalid values`() throws {
+    @Test func `columns with invalid values are answered or refused with a sentence`() throws {
         let whole = try make()
         let row = RowColumn.all.map(\.name).joined(separator: " ")
         let run = RowColumn.ofRun.map(\.name).joined(separator: " ")

@@ -72,7 +72,7 @@ import Testing
         #expect(run.submits.count == 4)
     }
 
-    @Test func `a run that fails is retried then dies and can be retried again`() throws {
+    @Test func `a run that fails is retried, then dies, and can be retried again`() throws {
         let file = try file()
         try file.open(try debounce(0, .collect))
         try file.submit(submission("a", "one"))

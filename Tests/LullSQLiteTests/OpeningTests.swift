@@ -44,24 +44,24 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before, sourceLocation: sourceLocation)
     }
 
-    @Test func `a file that is no database`() throws {
+    @Test func `a file that is not a database is refused and unchanged`() throws {
         try Data(String(repeating: "no database\n", count: 1000).utf8).write(to: URL(fileURLWithPath: place.path))
         try expectRefusal("is not a database of SQLite")
     }
 
     @Test(arguments: ["x", "not a database", String(repeating: "text", count: 40)])
-    func `a file that is too short to be a database`(_ text: String) throws {
+    func `a file that is too short to be a database is refused and unchanged`(_ text: String) throws {
         try Data(text.utf8).write(to: URL(fileURLWithPath: place.path))
         try expectRefusal("is not a database of SQLite")
     }
 
-    @Test func `an empty file becomes one of ours`() throws {
+    @Test func `an empty file becomes a store`() throws {
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         #expect(refusal() == nil)
         #expect(try place.number("PRAGMA application_id") == Schema.applicationID)
     }
 
-    @Test func `a database of another program with a log`() throws {
+    @Test func `a database of another program with a log is refused and unchanged`() throws {
         let theirs = try RawConnection(place.path)
         try theirs.execute("PRAGMA journal_mode = WAL; CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         let log = { FileManager.default.contents(atPath: self.place.path + "-wal") }
@@ -73,12 +73,12 @@ import Testing
     }
 
     @Test(arguments: ["PRAGMA user_version = 1", "PRAGMA application_id = 7"])
-    func `a database without tables that another program has marked`(_ mark: String) throws {
+    func `a database without tables that another program has marked is refused and unchanged`(_ mark: String) throws {
         try place.execute("CREATE TABLE gone (x); DROP TABLE gone; \(mark)")
         try expectRefusal("is a database, but not one of Lull's")
     }
 
-    @Test func `a file that another program has locked`() throws {
+    @Test func `a file that another program has locked is refused until it is free`() throws {
         try make()
         var other: RawConnection? = try RawConnection(place.path)
         try other?.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; DELETE FROM tokens; COMMIT")
@@ -87,7 +87,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func `a database of another program`() throws {
+    @Test func `a database of another program is refused and unchanged`() throws {
         try place.execute("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)")
         try expectRefusal("is a database, but not one of Lull's")
         #expect(try place.number("SELECT count(*) FROM theirs") == 1)
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: [0, -3])
-    func `a version that never existed`(_ version: Int) throws {
+    func `a version that never existed is refused as damage`(_ version: Int) throws {
         try make()
         try place.execute("PRAGMA user_version = \(version)")
         try expectRefusal("is damaged: it holds the version \(version)")
@@ -110,20 +110,20 @@ import Testing
         #expect(why.hasPrefix("\(place.path) is damaged: ") && !why.contains("\n") && why.count < 400, "\(why)")
     }
 
-    @Test func `a schema that is newer`() throws {
+    @Test func `a newer schema is refused with both versions`() throws {
         try make()
         try place.execute("PRAGMA user_version = 99")
         try expectRefusal(
             "was written by a newer version of Lull: its schema is 99, this version knows \(Schema.migrations.count)")
     }
 
-    @Test func `paths that cannot be a file`() throws {
+    @Test func `a path that cannot be a file is refused and nothing is created`() throws {
         let none = place.directory + "/none/work.db"
         #expect(refusal(at: none) == "there is no directory \(place.directory)/none/")
         #expect(refusal(at: place.directory) == "\(place.directory) is a directory")
         #expect(refusal({ $0.creates = false }) == "there is no file \(place.path)")
         for name in [":memory:", "file:work.db", "file::memory:?cache=shared"] {
-            #expect(refusal(at: name) == "\(name) is no path: a store is a file, and is named as one")
+            #expect(refusal(at: name) == "\(name) is not a path: a store is a file, and is named by its path")
             #expect(!FileManager.default.fileExists(atPath: name))
         }
         #expect(refusal(at: "") == "the path of a store is empty, or holds a NUL")
@@ -131,7 +131,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: place.path))
     }
 
-    @Test func `a file that is damaged`() throws {
+    @Test func `a damaged file is refused and unchanged`() throws {
         try make()
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: place.path))
         // All pages but the first one, which identifies the file.
@@ -149,7 +149,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: place.path)) == before)
     }
 
-    @Test func `a file that is locked for too long`() throws {
+    @Test func `a file that another process locks for too long is refused`() throws {
         try make()
         let writerLock = try WriterLock(besides: place.path)
         try writerLock.acquire(within: .zero)
@@ -158,7 +158,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func `a file that another program is writing to`() throws {
+    @Test func `a submit is refused while another program writes to the file`() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine, patience: .milliseconds(20)))
         try file.open(try debounce(2))
         let other = try RawConnection(place.path)
@@ -170,7 +170,7 @@ import Testing
         #expect(try file.submit(submission("a", "one")).generation == 1)
     }
 
-    @Test func `the settings are what durability needs`() throws {
+    @Test func `a file is opened with the settings that durability needs`() throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         let connection = try #require(file.connection)
         #expect(try connection.text("PRAGMA journal_mode") == "wal")

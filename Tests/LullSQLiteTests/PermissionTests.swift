@@ -43,7 +43,7 @@ import Testing
 
     /// An empty file that was created before is how a user says who else may use a store.
     @Test(arguments: [(0o644, 0o600), (0o600, 0o600), (0o664, 0o660), (0o660, 0o660), (0o666, 0o666)])
-    func `an existing file keeps its permissions and the files beside it get them`(_ file: Int, _ locks: Int) throws {
+    func `an existing file keeps its permissions, and the files beside it get them`(_ file: Int, _ locks: Int) throws {
         #expect(FileManager.default.createFile(atPath: place.path, contents: nil))
         try set(file)
         let store = try open()

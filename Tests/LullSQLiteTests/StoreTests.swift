@@ -94,7 +94,7 @@ import Testing
         await second.close()
     }
 
-    @Test func `a wait ends with its timeout its task and the store`() async throws {
+    @Test func `a wait ends with its timeout, its task or the store`() async throws {
         let store = try await SQLiteStore(path: place.path)
         try await store.open("n", try debounce(10))
         let mark = try await store.claim(claim()).mark

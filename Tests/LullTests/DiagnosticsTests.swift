@@ -4,7 +4,7 @@
     import Testing
 
     /// The compiler's message about a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
-    @Suite("A typo in an initialiser", .ownThreads)
+    @Suite("The errors of the compiler", .ownThreads)
     struct DiagnosticsTests {
         @Test(arguments: [
             (
@@ -24,14 +24,14 @@
                 "have 'maxBach:', expected 'maxBatch:'"
             ),
         ])
-        func `is named by the compiler, with what was meant`(code: String, message: String) throws {
+        func `a typo in an initialiser is named, with what was meant`(code: String, message: String) throws {
             let output = try compile("import Lull\nfunc make(_ policy: Policy) { _ = \(code) }\n")
             #expect(output.contains("error: ") && output.contains(message), "\(output)")
             #expect(!output.contains("Stack dump"), "\(output)")
         }
 
         @Test
-        func `is all that is wrong with it: the engine is not in scope, the options are`() throws {
+        func `import Lull brings the options into scope, and not the engine`() throws {
             let options =
                 "Edges.leading, DelayRule.extend, WhileRunning.skip, DebounceOptions(), AtEnd.drop, Counters.self"
             #expect(try compile("import Lull\nfunc name() { _ = (\(options)) }\n") == "")
@@ -47,7 +47,7 @@
             ("Outcome<Int>", ".executed, .failed, .superseded, .absorbed, .cancelled, .rejected"),
             ("Rejection", ".shutDown, .overCapacity"),
         ])
-        func `does not have to be feared of a new case: a switch has a default for those that come later`(
+        func `a switch over what may grow needs a default, so that a later case breaks nothing`(
             type: String, cases: String
         ) throws {
             func check(_ rest: String) throws -> String {

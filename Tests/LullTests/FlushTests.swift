@@ -265,7 +265,7 @@ struct AtEndTests {
     }
 
     @Test
-    func `pending values are dropped, if so set up, and no caller waits for ever`() async {
+    func `pending values are dropped, if so set up, and no caller waits forever`() async {
         let outcomes = Record<Ended<Int>>()
         submitAndForget(.drop, outcomes)
         await clock.advance(by: .seconds(5))

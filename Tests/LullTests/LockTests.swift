@@ -58,7 +58,7 @@ struct LockTests {
     }
 
     @Test
-    func `to wait for it for long takes hardly any processor time`() {
+    func `waiting for it takes hardly any processor time, however long`() {
         let shared = Shared()
         let waiting = Guarded(0.0)
         Self.together(2) { number in

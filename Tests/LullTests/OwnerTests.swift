@@ -22,7 +22,7 @@ struct OwnerTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `so is one that was put off until then, and one among many that are not`() async {
+    func `a value that was put off until the far future is cancelled, too, also among many that were not`() async {
         let ended = Record<String>()
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let it = KeyedDebouncer(for: .seconds(1), clock: clock) { (_: Int, value: Int) in value }

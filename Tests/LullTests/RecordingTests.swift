@@ -28,7 +28,7 @@ struct RecordingTests {
         #expect(recording.trace() == "{\"at\":0.000000000}\n")
     }
 
-    @Test func `hashed keys tell apart and nothing else`() {
+    @Test func `hashed keys can be told apart, and reveal nothing else`() {
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: String, _: Int) in }
         let recording = levels.startRecording()
         for key in ["secret", "other", "secret"] { levels.submit(1, for: key) }

@@ -109,7 +109,7 @@ struct RestartTests {
     }
 
     @Test
-    func `the interrupted execution is an event, with the number of submits that go back, and is no failure`() async {
+    func `the interrupted execution is an event, with the number of submits that go back, and has not failed`() async {
         let failures = Record<String>()
         let it = Debouncer(
             collectingFor: .seconds(1), whileRunning: .restart, clock: clock, onFailure: { failures.add("\($0)") }

@@ -29,7 +29,7 @@ struct SleepsTests {
     }
 
     @Test
-    func `a long one goes on beside short ones, and is not started again when they end`() {
+    func `a long sleep goes on beside short ones, and is not started again when they end`() {
         var sleeper = Sleeper()
         let day = sleeper.now.advanced(by: .seconds(86_400))
         let short = CoreDuration.milliseconds(100)
@@ -44,7 +44,7 @@ struct SleepsTests {
     }
 
     @Test
-    func `one that ends too early serves what comes after it`() {
+    func `a sleep that ends too early serves what comes after it`() {
         var sleeper = Sleeper()
         for _ in 0..<1000 {
             sleeper.sleep(for: .seconds(3600))
@@ -58,12 +58,14 @@ struct SleepsTests {
     }
 
     @Test
-    func `none is needed for what never falls due`() {
+    func `no sleep is needed for what never falls due`() {
         #expect(!Sleeps<Void>().needsAnother(until: .farFuture))
     }
 
     @Test
-    func `one always ends in time, with the slack that is allowed; deadlines that come nearer start few back-ups`() {
+    func
+        `some sleep always ends in time, with the slack that is allowed; deadlines that come nearer start few back-ups`()
+    {
         var sleeper = Sleeper()
         let year = CoreDuration.seconds(365 * 24 * 3600)
         var wait = year

@@ -237,7 +237,7 @@ complete -c lull -n '__fish_seen_subcommand_from adopt' -l help -d 'explain this
 complete -c lull -n '__fish_seen_subcommand_from adopt' -l store -x -a '(__lull_stores)' -d 'postgres://USER@HOST/DATABASE'
 complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help' -a completions -d 'prints completions for a shell'
 complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help' -a man -d 'prints a page of the manual'
-complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help' -a version -d 'prints versions, also of its engines'
+complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help' -a version -d 'prints versions, also of libraries'
 complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help' -a help -d 'explains a command'
 complete -c lull -n '__fish_seen_subcommand_from completions' -a 'bash zsh fish'
 complete -c lull -n '__fish_seen_subcommand_from man help' -a 'filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version'

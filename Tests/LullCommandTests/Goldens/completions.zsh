@@ -293,7 +293,7 @@ _lull_commands() {
         'adopt:lets workers use a copied database'
         'completions:prints completions for a shell'
         'man:prints a page of the manual'
-        'version:prints versions, also of its engines'
+        'version:prints versions, also of libraries'
         'help:explains a command'
     )
     _describe command commands

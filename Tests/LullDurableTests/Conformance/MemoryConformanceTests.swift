@@ -9,7 +9,7 @@ struct MemoryConformanceTests {
         arguments: ConformanceCase.all + ConformanceCase.ownTime
             + ConformanceCase.interruptionHints
     )
-    func `a store in memory conforms`(_ conformance: ConformanceCase) async throws {
+    func `a store in memory passes every conformance case`(_ conformance: ConformanceCase) async throws {
         try await conformance.run(on: MemoryMaker())
     }
 }

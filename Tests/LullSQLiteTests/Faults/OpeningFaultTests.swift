@@ -50,7 +50,7 @@ import Testing
         return disk.calls(calls) - before
     }
 
-    @Test func `a disk that is full at any write of the first opening`() throws {
+    @Test func `a first opening may meet a full disk at any write and succeeds later`() throws {
         let writes = try count(.write) { _ = try SQLiteFile(place.path, options) }
         #expect(writes > 10)
         for write in 0..<writes {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `a disk that fails at any call of the first opening`() throws {
+    @Test func `a first opening may meet a failing disk at any call and succeeds later`() throws {
         let calls = try count(.any) { _ = try SQLiteFile(place.path, options) }
         for call in 0..<calls {
             let bench = try OpeningFaultTests()
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a disk that fails at any call of a later opening harms nothing`() throws {
+    @Test func `a later opening may meet a failing disk at any call and harms nothing`() throws {
         try make()
         let whole = contents()
         let calls = try count(.any) { _ = try SQLiteFile(place.path, options) }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `a file that can only be read`() throws {
+    @Test func `a file that can only be read is refused and unchanged`() throws {
         try make()
         let before = contents()
         disk.protect(true)
@@ -107,7 +107,7 @@ import Testing
         #expect(refusal() == nil)
     }
 
-    @Test func `a directory that cannot be written`() throws {
+    @Test func `a directory that cannot be written is refused`() throws {
         var options = options
         options.vfs = nil
         let files = FileManager.default
@@ -119,7 +119,7 @@ import Testing
         #expect(error == .unusable("\(place.path) cannot be opened: unable to open database file"))
     }
 
-    @Test func `a file that the user may only read`() throws {
+    @Test func `a file that the user may only read is refused and unchanged`() throws {
         var options = options
         options.vfs = nil
         // The files beside it get the same permissions.

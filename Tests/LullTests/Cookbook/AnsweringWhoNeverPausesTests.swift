@@ -54,7 +54,7 @@ struct AnsweringWhoNeverPausesTests {
     }
 
     @Test
-    func `without it, none is finished before the saves pause`() async {
+    func `without a longest wait, no build is finished before the saves pause`() async {
         let compiler = Compiler(clock: clock)
         let build = Debouncer(collectingFor: .seconds(1), whileRunning: .restart, clock: clock) { (files: [String]) in
             try await compiler.build(Set(files))

@@ -54,7 +54,7 @@ struct AskingOnceForManyCallersTests {
     }
 
     @Test
-    func `more than the server takes are several requests`() async throws {
+    func `more ids than the server takes become several requests`() async throws {
         let users = Users(server: server, clock: clock)
         let loads = (1...250).map { id in clock.task { try await users.user(id)?.name } }
         await clock.advance(by: .zero, until: .started)

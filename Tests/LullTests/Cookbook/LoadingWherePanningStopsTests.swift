@@ -78,7 +78,7 @@ struct LoadingWherePanningStopsTests {
     }
 
     @Test
-    func `a map that is taken up and held loads nothing`() async {
+    func `a map that is touched and held loads nothing`() async {
         let server = TileServer(clock: clock)
         let map = MapModel(server: server, clock: clock)
         map.panned(to: 1)

@@ -34,7 +34,7 @@ struct LockingAfterWrongPasscodesTests {
     }
 
     @Test
-    func `three wrong passcodes within a minute of each other lock`() async {
+    func `three wrong passcodes within a minute of each other lock the door`() async {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         for attempt in ["1111", "2222", "3333"] {
             await clock.advance(by: .seconds(59))
@@ -47,7 +47,7 @@ struct LockingAfterWrongPasscodesTests {
     }
 
     @Test
-    func `a minute's peace resets the count, to the second`() async {
+    func `a minute without a wrong passcode resets the count, to the second`() async {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         _ = door.opens(with: "1111")
         _ = door.opens(with: "2222")
@@ -61,7 +61,7 @@ struct LockingAfterWrongPasscodesTests {
     }
 
     @Test
-    func `the right one makes it forget`() {
+    func `the right passcode resets the count`() {
         let door = PasscodeLock(passcode: "1234", clock: clock)
         for _ in 1...10 {
             _ = door.opens(with: "1111")
@@ -79,7 +79,7 @@ struct LockingAfterWrongPasscodesTests {
     }
 
     @Test
-    func `where it may come a moment later, the debouncer can count`() async {
+    func `where the count may come a moment later, the debouncer can count`() async {
         let alarms = Record<Int>()
         let wrong = Debouncer(
             for: .seconds(60), maxCount: 3, combining: .merge { $0 += $1 }, clock: clock

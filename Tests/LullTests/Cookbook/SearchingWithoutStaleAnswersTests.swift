@@ -183,7 +183,7 @@ struct SearchingWithoutStaleAnswersTests {
     }
 
     @Test
-    func `an index that does not listen holds up the new question, and its old answer is thrown away`() async {
+    func `an index that ignores cancellation holds up the new query, and its old answer is discarded`() async {
         let index = SlowIndex(clock: clock, isDeaf: true)
         let search = Search(index: index, clock: clock)
         search.typed("ca")
@@ -207,7 +207,7 @@ struct SearchingWithoutStaleAnswersTests {
     }
 
     @Test
-    func `where both questions run, an older answer that comes after a newer one is not shown`() async {
+    func `where both queries run, an older answer that comes after a newer one is not shown`() async {
         let index = SlowIndex(clock: clock)
         let search = ImpatientSearch(index: index, clock: clock)
         search.typed("ca")

@@ -42,7 +42,7 @@ struct SendingOneValueTests {
     }
 
     @Test
-    func `it shows every step at once, and sends nothing before two seconds of rest`() async {
+    func `it shows every step at once, and sends nothing before two seconds without one`() async {
         let control = VolumeControl(speaker: speaker, clock: clock)
         control.step(by: 1)
         #expect(control.volume == 1)
@@ -53,7 +53,7 @@ struct SendingOneValueTests {
     }
 
     @Test
-    func `after a rest it sends again`() async {
+    func `after a pause it sends again`() async {
         let control = VolumeControl(speaker: speaker, clock: clock)
         for _ in 1...2 {
             for _ in 1...5 { control.step(by: 1) }

@@ -65,7 +65,7 @@ struct SyncingOncePerCategoryTests {
     }
 
     @Test
-    func `one that fails does not stop the other, and is reported`() async {
+    func `a sync that fails does not stop the other, and is reported`() async {
         let store = Store(broken: .sleep)
         let health = HealthSync(store: store, clock: clock)
         health.changed(.sleep)
@@ -76,7 +76,7 @@ struct SyncingOncePerCategoryTests {
     }
 
     @Test
-    func `changes during a sync make one more, and never two at a time`() async {
+    func `changes during a sync cause one more, and two never overlap`() async {
         let store = Store(clock: clock)
         let health = HealthSync(store: store, clock: clock)
         health.changed(.steps)
@@ -89,7 +89,7 @@ struct SyncingOncePerCategoryTests {
     }
 
     @Test
-    func `a store that never rests is synced every thirty seconds`() async {
+    func `a store that never pauses is synced every thirty seconds`() async {
         let store = Store()
         let health = HealthSync(store: store, clock: clock)
         for _ in 1...61 {

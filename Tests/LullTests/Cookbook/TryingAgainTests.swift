@@ -109,7 +109,7 @@ struct TryingAgainTests {
     }
 
     @Test
-    func `giving up ends it, and is no failure`() async {
+    func `giving up ends the retries, and is not reported as a failure`() async {
         let store = Store()
         let editor = PersistentEditor(store: store, clock: clock)
         await store.goAway()

@@ -63,7 +63,7 @@ struct WhenItPausesButNotTooOftenTests {
     }
 
     @Test
-    func `return does not wait, and the spacing counts from it`() async {
+    func `the return key does not wait, and the spacing counts from it`() async {
         let search = PaidSearch(service, clock: clock)
         search.type("s")
         await clock.advance(by: .milliseconds(300))

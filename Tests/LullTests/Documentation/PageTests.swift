@@ -36,7 +36,7 @@ struct PageTests {
     ]
 
     @Test(arguments: guides.keys.sorted())
-    func `outside the documentation, too`(path: String) throws {
+    func `of a guide outside the documentation is compiled and run, too`(path: String) throws {
         let guide = try ArticleCode(path)
         #expect(!guide.samples.isEmpty)
         let source = "Tests/\(Self.guides[path] ?? "").swift"
@@ -51,7 +51,7 @@ struct PageTests {
     }
 
     @Test
-    func `that is missing is named, and so is where it belongs`() throws {
+    func `that no test has is named, and so is the file where it belongs`() throws {
         let article = try ArticleCode("Sources/Lull/Lull.docc/GettingStarted.md")
         let elsewhere = "Tests/LullTests/Documentation/WaitSamples.swift"
         let messages = try article.missing(from: elsewhere)

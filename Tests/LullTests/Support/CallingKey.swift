@@ -2,7 +2,7 @@ import Dispatch
 import Lull
 import Testing
 
-/// A key, or a value, that calls something when it is released: if that takes a lock that is held, for ever.
+/// A key, or a value, that calls something when it is released: if that takes a lock that is held, forever.
 final class CallingKey: Hashable, Sendable {
     private let number: Int
     private let onRelease: @Sendable () -> Void

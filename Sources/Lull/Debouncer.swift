@@ -5,7 +5,7 @@ public import LullCore
 ///
 /// ```swift
 /// let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
-/// save(draft)                   // at every key stroke; returns at once
+/// save(draft)                   // at every keystroke; returns at once
 /// await save.flushAndWait()     // when the screen is left: it has been saved
 /// ```
 ///
@@ -22,7 +22,7 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
     /// - Parameters:
     ///   - value: The value.
     ///   - delay: The quiet period from now on; a negative one counts as zero. If it exceeds `maxWait`, `maxWait`
-    ///     rules.
+    ///     wins.
     public func submit(_ value: Value, after delay: Duration) {
         runtime.submit(value, for: NoKey(), wait: CoreDuration(delay), promise: nil)
     }

@@ -33,7 +33,7 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - value: The value.
     ///   - key: The key.
     ///   - delay: The quiet period from now on; a negative one counts as zero. If it exceeds `maxWait`, `maxWait`
-    ///     rules.
+    ///     wins.
     public func submit(_ value: Value, for key: Key, after delay: Duration) {
         runtime.submit(value, for: key, wait: CoreDuration(delay), promise: nil)
     }

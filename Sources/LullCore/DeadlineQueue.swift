@@ -254,7 +254,7 @@ extension DeadlineQueue {
     ///     those before it, from 1 to 127, what a slot has bits for; then they begin again at 1. An entry that was detached
     ///     outside a pass comes with 0, since a pass may have come to it before.
     mutating func compact(limit: Int, keeping keeps: (_ entry: Entry, _ pass: UInt8) -> Bool) {
-        // An interrupted redistribution would be no part of the pass, and must not be missed for ever.
+        // An interrupted redistribution would be no part of the pass, and must not be missed forever.
         if redistributing != nil, let buckets {
             var budget = limit
             redistributing = redistribute(redistributing, into: buckets, &budget)

@@ -10,10 +10,10 @@ public import struct Foundation.UUID
 /// }
 /// ```
 ///
-/// The store holds the bytes, and other programs that use the same store see them: never change the bytes of a key.
-/// A key has at most 1,024 of them (``DurableLimits/longestKey``); of what is longer, use a hash.
-/// They alone determine which submits belong together: two keys are one key exactly if their bytes are equal, in every
-/// store, whatever the result of `==`. For all key types of Lull but `String`, `==` and the bytes agree.
+/// The store holds the bytes, and other programs that use the same store see them: never change the bytes of a key. A
+/// key has at most 1,024 of them (``DurableLimits/longestKey``); of what is longer, use a hash. They alone determine
+/// which submits belong together: two keys are one key if and only if their bytes are equal, in every store, whatever
+/// the result of `==`. For all key types of Lull but `String`, `==` and the bytes agree.
 public protocol DurableKey: Hashable, Sendable {
     /// Creates the key with these bytes; nil if no key of the type has them.
     init?(durableBytes: [UInt8])

@@ -44,7 +44,7 @@ public final class PostgresStore: DurableStore, ServerStore {
     /// - Parameters:
     ///   - url: The database: `postgres://user:password@host:port/database`, and what else libpq takes there. `schema=NAME` names
     ///     another schema than `lull`. Several hosts, separated by commas, are tried in their order.
-    ///   - limits: The size of a value, and how long ends and tokens are stored.
+    ///   - limits: The size of a value, and how long outcomes and tokens are stored.
     ///   - timeLimit: How long a call waits for the server, at least a second.
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the database has no schema of Lull, or another version, or refuses the
     ///   connection; ``/LullDurable/DurableError/refused(_:)`` if it cannot be reached.

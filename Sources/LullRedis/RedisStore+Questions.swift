@@ -193,7 +193,7 @@ extension RedisStore {
 
     /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
     ///
-    /// Without a key it reads all ends that the server retains, some thousand at a time.
+    /// Without a key it reads all outcomes that the server remembers, about a thousand at a time.
     public func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {

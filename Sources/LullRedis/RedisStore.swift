@@ -28,8 +28,8 @@ public final class RedisStore: DurableStore, ServerStore {
         var forgettingTurn = 0
     }
 
-    /// The limits of a store by default: ends are retained for ten minutes and answers to tokens for an hour, since all of it is in the
-    /// memory of the server.
+    /// The limits of a store by default: outcomes are remembered for ten minutes and answers to tokens for an hour,
+    /// since all of it is in the memory of the server.
     public static var defaultLimits: DurableLimits {
         DurableLimits(retention: .seconds(600), tokenLifetime: .seconds(3600))
     }
@@ -60,7 +60,7 @@ public final class RedisStore: DurableStore, ServerStore {
     ///     here counts.
     ///   - shards: Into how many parts a namespace is divided when it is first opened; nil for one, or 16 in a cluster. A cluster keeps
     ///     each in one of its servers.
-    ///   - limits: The size of a value, and how long ends and tokens are stored.
+    ///   - limits: The size of a value, and how long outcomes and tokens are stored.
     ///   - timeLimit: How long a call waits for the server, at least a second.
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the server is older than version 7, is not set up for the durability,
     ///   removes keys when its memory is full, or refuses the connection; ``/LullDurable/DurableError/refused(_:)`` if it cannot be

@@ -102,9 +102,9 @@ public enum RedisDurability: Hashable, Sendable {
     /// The server syncs its append-only file before it answers: what was acknowledged is not lost, as far as the disk keeps what it
     /// has synced.
     case always
-    /// As the server's own setting, and this number of replicas have the submit in memory before it is acknowledged. If fewer have
-    /// it in time, the submit throws ``/LullDurable/DurableError/unknown(_:)``. This is no sync of a disk, and a failover to another
-    /// replica can still lose it.
+    /// As the server's own setting, and this number of replicas have the submit in memory before it is acknowledged. If
+    /// fewer have it in time, the submit throws ``/LullDurable/DurableError/unknown(_:)``. This does not sync a disk,
+    /// and a failover to another replica can still lose it.
     case replicas(Int)
 }
 

@@ -180,7 +180,7 @@ extension SQLiteFile {
         guard lull_is_directory(directory) != 0 else { throw .unusable("there is no directory \(directory)") }
         // These names mean something else to SQLite.
         guard path != ":memory:", !path.hasPrefix("file:") else {
-            throw .unusable("\(path) is no path: a store is a file, and is named as one")
+            throw .unusable("\(path) is not a path: a store is a file, and is named by its path")
         }
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw .unusable("the path of a store is empty, or holds a NUL")

@@ -33,7 +33,7 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
     ///
     /// - Parameters:
     ///   - path: The file; its directory must exist, on this machine. A URI and `:memory:` are refused.
-    ///   - limits: The size of a value, and how long ends and tokens are stored.
+    ///   - limits: The size of a value, and how long outcomes and tokens are stored.
     ///   - allowsNetwork: Whether a file on a network file system is accepted. Its locks cannot be relied on: make sure
     ///     that only one process uses the file at a time.
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, or

@@ -93,8 +93,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// Moves the clock from one due instant to the next, and returns when everything that fell due has happened.
     ///
     /// New submits and sleeps that handlers cause on the way also happen if they fall due within `duration`. If nothing
-    /// moves for the clock's patience, or a handler does what the clock does not follow and that matters
-    /// (<doc:Testing#What-the-clock-follows>), the call gives up with a ``Stall``.
+    /// moves for the clock's patience, or if the clock has moved on too early because a handler did what it does not
+    /// follow (<doc:Testing#What-the-clock-follows>), the call gives up with a ``Stall``.
     ///
     /// While a handler sleeps, or waits with `until: .started`, each instant takes some 0.1 ms: the clock looks whether
     /// anything waits for the main actor or for the actor of a handler.

@@ -2,7 +2,7 @@ scenes.push({
     id: "answer",
     title: "Three messages, one answer",
     says: "The bot answers two seconds after the last message. A message that comes while it is answering makes it begin again, with all "
-        + "of them; but not for ever: after ten seconds it finishes what it has begun.",
+        + "of them; but not forever: after ten seconds it finishes what it has begun.",
     mount(root, clock) {
         const messages = ["Hello!", "Where is my order?", "It is number 17.", "Are you there?"];
         let sent = 0;

@@ -54,7 +54,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// Elements with the same `key` are coalesced. Keys take turns, in order of their due instants. The other
     /// parameters are those of the form without keys. Duplicates cannot be removed here: the last element of each key
-    /// would be kept for ever.
+    /// would be kept forever.
     @inlinable
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,

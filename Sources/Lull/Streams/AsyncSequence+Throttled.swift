@@ -52,7 +52,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// Elements with the same `key` are coalesced. Keys take turns, in order of their due instants. The other
     /// parameters are those of the form without keys. Duplicates cannot be removed here: the last element of each key
-    /// would be kept for ever.
+    /// would be kept forever.
     @inlinable
     public func throttled<Key: Hashable & Sendable>(
         every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],

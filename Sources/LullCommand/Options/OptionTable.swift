@@ -281,7 +281,7 @@ extension Option {
                 .submit: "print the receipt: the key, the generation (which grows with each submit of the key) and "
                     + "dueIn (the delay in seconds)",
                 .status: "print a JSON object for each namespace, one a line",
-                .list: "print a JSON object for each, one a line; for an end with the generations that have ended, as "
+                .list: "print a JSON object for each, one a line; with --ended also the generations that ended so, as "
                     + "in the receipts of lull submit",
                 .touch: "print the number in a JSON object", .flush: "print the number in a JSON object",
                 .cancel: "print the number in a JSON object",

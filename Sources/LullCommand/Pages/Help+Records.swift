@@ -154,12 +154,12 @@ extension Help {
         ])
 
     static let versions = Page(
-        "version", "", "prints versions, also of its engines", usage: ["lull version"],
+        "version", "", "prints versions, also of libraries", usage: ["lull version"],
         [
             """
             Prints the version of lull, and those of the libraries with which it opens stores: SQLite for files, libpq \
-            for PostgreSQL, hiredis for Redis and Valkey. One that cannot be loaded is said to be missing, which is no \
-            failure: the others work without it. lull --version prints the first line alone.
+            for PostgreSQL, hiredis for Redis and Valkey. A library that cannot be loaded is reported as missing; the \
+            others work without it. lull --version prints the first line alone.
             """
         ])
 }

@@ -97,8 +97,8 @@ extension Help {
         [
             """
             Says "still busy" for the given keys, without a value: what is pending waits as long as after a submit, \
-            but no longer than --max-wait. Nothing else changes; with --throttle nothing does. Prints how many keys \
-            were touched.
+            but no longer than --max-wait. Nothing else changes. With --throttle it has no effect. Prints how \
+            many keys were touched.
             """, options,
             "The exit status is 1 if a KEY had no burst under way. The others are still touched.",
         ])
@@ -147,10 +147,10 @@ extension Help {
         [
             """
             Lists the workers of a namespace, of lull work, lull filter, lull run and of programs with the library: \
-            the machine and the process of each, the runs that it holds, and how long ago it said that it is there. It \
-            does so every minute; one that is silent for longer than that has been stopped, or cannot reach the store. \
-            A worker is listed for 150 seconds after its last word, and as long as it has runs. Those whose lease has \
-            expired go to the next worker that asks.
+            the machine and the process of each, how many runs it holds, and how long ago it was seen. A worker \
+            reports to the store every minute; one that was last seen longer ago has been stopped, or cannot reach the \
+            store. A worker is listed for 150 seconds after its last report, and as long as it has runs. Runs whose \
+            lease has expired go to the next worker that asks.
             """, options,
         ])
 
@@ -160,12 +160,12 @@ extension Help {
         [
             """
             Deletes a namespace: its policy, and what has become of its submits. It can be used again, with any \
-            policy. A namespace with work or dead runs stays, and the exit status is 1: work it off or drop it (lull \
-            cancel), and retry or discard dead runs (lull dead) before.
+            policy. A namespace with work or dead runs stays, and the exit status is 1: finish or drop the work first \
+            (lull cancel), and retry or discard the dead runs (lull dead).
             """,
             """
-            End what uses the namespace first. A worker that goes on fails, or, with a Redis server, makes the \
-            namespace again.
+            Stop everything that uses the namespace first. A worker that continues ends with an error or, with a \
+            Redis server, creates the namespace again.
             """, options, .examples(["lull forget --store sqlite:hooks.db --namespace hoks"]),
         ])
 
@@ -179,7 +179,7 @@ extension Help {
             a little at a time, and they can write in between. The command may be ended at any time.
             """,
             """
-            A file from before such small steps were possible is rewritten once. That needs as much space again, and \
+            A file that an early version created is rewritten once. That needs as much space again, and \
             no other process can write meanwhile: about a second for each 100 MB in use.
             """, options, .examples(["lull compact --store sqlite:hooks.db"]),
         ])
@@ -190,9 +190,9 @@ extension Help {
         [
             """
             Prints the SQL that brings a PostgreSQL database to the schema of this version of LullPostgres, for review \
-            or for a tool of your own; nothing if it has that schema. The database is URL's, as libpq reads it; \
-            schema=NAME in it is the name of the schema, lull if it is not given. A password need not be in it: libpq \
-            also takes it from PGPASSWORD or from ~/.pgpass.
+            or for a tool of your own. It prints nothing if the database has that schema. libpq reads the URL; \
+            schema=NAME in it names the schema (default: lull). The URL need not have a password: libpq also takes it \
+            from PGPASSWORD or from ~/.pgpass.
             """, options,
             """
             The role owns the schema. It must be allowed to create it, and needs no superuser. Other roles get their \
@@ -209,9 +209,9 @@ extension Help {
         [
             """
             Lets workers use a copy of a database: one that was restored from a dump, on any server and under any \
-            name, or created from a template. They refuse to until then: the original may still be at work, and both \
-            would run the same. Make sure that it is not used any more, or that the copy's work is meant to be done \
-            twice.
+            name, or created from a template. Until then workers refuse it: the original may still be in use, and both \
+            would run the same work. Make sure that the original is not used any more, or that the work of the copy is \
+            meant to be done twice.
             """, options, .examples(["lull adopt --store postgres://app@db/shop"]),
         ])
 }

@@ -6,10 +6,10 @@ package import LullCore
 /// To use a store, create an `SQLiteStore` or a ``MemoryStore``, pass it to a ``DurableDebouncer`` or ``DurableThrottler``, and
 /// ``close()`` it at the end. These make all other calls.
 ///
-/// The stores are those of this package; another one is written in it. Each call is one atomic step at one instant of the store's
-/// own time, and is committed before it returns. Every call is harmless to repeat. Callers give durations, never instants. A
-/// store that can hold its rows still during a step implements `DurableTable` and gets its steps from there. The conformance suite
-/// in the repository (`Tests/DurableConformance`) decides whether a store is correct.
+/// All stores are in this package; a new one has to be written in it. Each call is one atomic step at one instant of
+/// the store's own time, and is committed before it returns. Every call is harmless to repeat. Callers give durations,
+/// never instants. A store that can hold its rows still during a step implements `DurableTable` and gets its steps from
+/// there. The conformance suite in the repository (`Tests/DurableConformance`) decides whether a store is correct.
 ///
 /// Calls throw ``DurableError``. Cancelling the task that awaits a call does not undo the call.
 public protocol DurableStore: Sendable {
@@ -221,7 +221,7 @@ extension DurableStore {
     }
 }
 
-/// How large the values of a store may be, and how long it retains ends and tokens.
+/// How large the values of a store may be, and how long it remembers outcomes and tokens.
 ///
 /// How to choose: <doc:WorkThatSurvives>.
 public struct DurableLimits: Hashable, Sendable {

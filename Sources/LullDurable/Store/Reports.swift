@@ -23,7 +23,7 @@ public enum DurableState: Hashable, Sendable {
     case absorbed
     /// All its attempts have failed. Its run stays until it is retried or discarded.
     case dead(error: String?)
-    /// It ended longer ago than the store retains ends (``DurableLimits/retention``).
+    /// It ended longer ago than the store remembers (``DurableLimits/retention``).
     case forgotten
 }
 

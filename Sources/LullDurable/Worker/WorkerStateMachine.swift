@@ -127,7 +127,7 @@ package struct WorkerStateMachine: Sendable {
     package internal(set) var alarm = CoreInstant.farFuture
     /// The error that made the store unusable; nil if there is none.
     package internal(set) var failure: DurableError?
-    /// Whether it has nothing more to do, for ever.
+    /// Whether it has nothing more to do, forever.
     package var isFinished: Bool { phase == .finished }
 
     package init(_ configuration: Configuration) {

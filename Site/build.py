@@ -298,8 +298,8 @@ class Site:
     def missing(self):
         """Makes the page that a host shows in place of one that is not there, at any path."""
         base = urlsplit(ADDRESS).path.rstrip("/") + "/"
-        self.page("404.html", "No such page", "<h1>No such page</h1>\n<p>It may have moved: search for it above, or take one of the "
-                  f'pages beside. <a href="{base}">Lull</a> has the start.</p>', "This page is not there.", root=base)
+        self.page("404.html", "No such page", "<h1>No such page</h1>\n<p>It may have moved. Search for it, choose a page from the list, or go "
+                  f'to <a href="{base}">the first page</a>.</p>', "This page does not exist.", root=base)
 
     def build(self):
         self.todo = ["README.md", "docs/pictures/preview.png", "CHANGELOG.md", *self.guides]

@@ -22,7 +22,7 @@ import termios
 import time
 
 SAVES = "for i in $(seq 40); do touch src/app.c; printf .; sleep .06; done"
-# Other events of inotifywait come when a build reads a file: without close_write, builds would go on for ever.
+# Other events of inotifywait come when a build reads a file: without close_write, builds would go on forever.
 BUILD = "inotifywait -qm -e close_write src | lull run --wait 300ms -- make"
 # In letters, and in the units of the picture.
 COLUMNS, SIZE, LETTER = 68, 12.8, 7.71

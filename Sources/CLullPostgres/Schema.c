@@ -27,6 +27,9 @@ static const struct {
     {"namespaces", (const char[]){
 #embed "Schema/namespaces.sql"
     , 0}},
+    {"pausing", (const char[]){
+#embed "Schema/pausing.sql"
+    , 0}},
     {"restarting", (const char[]){
 #embed "Schema/restarting.sql"
     , 0}},

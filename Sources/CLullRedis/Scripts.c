@@ -45,6 +45,9 @@ static const struct {
     {"page", (const char[]){
 #embed "Scripts/page.lua"
     , 0}},
+    {"pause", (const char[]){
+#embed "Scripts/pause.lua"
+    , 0}},
     {"rows", (const char[]){
 #embed "Scripts/rows.lua"
     , 0}},

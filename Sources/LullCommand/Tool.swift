@@ -59,6 +59,7 @@ enum Tool {
             let (store, namespace) = (try options.openStore(for: .workers, isReadOnly: true), options.namespace)
             try DurableWorker.print(store.ask(for: .workers) { try await $0.workers(in: namespace) }, options)
             return ExitStatus.success
+        case .pause, .resume: return try show(PauseCommand.run(subcommand, options))
         case .forget: return try show(ForgetCommand.run(options))
         case .compact: return try show(CompactCommand.run(options))
         case .schema, .adopt: return try show(SchemaCommand.run(subcommand, options))

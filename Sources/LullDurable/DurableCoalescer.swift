@@ -346,6 +346,29 @@ extension DurableCoalescer {
         return status
     }
 
+    /// Pauses the namespace, for workers in all processes: from then on they begin nothing new, until ``resume()``. Use it while what
+    /// the handlers need is down, or during a deployment.
+    ///
+    /// Runs whose handlers have begun go on, and are reported. Submits are recorded, values fall due, and flushes and cancels work as
+    /// always. A worker that was asking for work at that moment may still begin what it got.
+    ///
+    /// A namespace that is paused already stays so since the first time, and gets the new reason if there is one.
+    ///
+    /// - Parameter reason: Why, for those who look at the ``status()``; the store keeps 500 characters.
+    /// - Returns: The pause as the store has it.
+    @discardableResult
+    public func pause(reason: String? = nil) async throws(DurableError) -> DurablePause {
+        try await store.pause(namespace, reason: reason)
+    }
+
+    /// Ends the pause of the namespace, and wakes its workers.
+    ///
+    /// - Returns: Whether it was paused.
+    @discardableResult
+    public func resume() async throws(DurableError) -> Bool {
+        try await store.resume(namespace)
+    }
+
     /// Returns keys that have anything pending, ready or running, in the order of their bytes.
     ///
     /// - Parameters:

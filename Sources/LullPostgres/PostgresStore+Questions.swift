@@ -36,13 +36,13 @@ extension PostgresStore {
             "status", 1,
             selecting: """
                 (namespace).name, pending, ready, running, retrying, dead, oldest_due, attempts, lost_leases, \
-                restarted, \
+                restarted, (namespace).paused_at, (namespace).pause_reason, \
                 \(DurableRules.columns.split(separator: ", ").map { "(namespace).\($0)" }.joined(separator: ", "))
                 """)
         statement.add(options.microseconds)
         var statuses: [DurableStatus] = []
         for row in try await ask(statement, in: "", isRepeatable: true).rows {
-            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 10))
+            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 12))
             status.pending = Int(row.bigint(1) ?? 0)
             status.ready = Int(row.bigint(2) ?? 0)
             status.running = Int(row.bigint(3) ?? 0)
@@ -52,6 +52,7 @@ extension PostgresStore {
             status.attempts = Int(row.bigint(7) ?? 0)
             status.lostLeases = Int(row.bigint(8) ?? 0)
             status.restarted = Int(row.bigint(9) ?? 0)
+            status.pause = row.bigint(10).map { DurablePause(reason: row.text(11), time: .microseconds($0)) }
             statuses.append(status)
         }
         return statuses
@@ -176,6 +177,30 @@ extension PostgresStore {
         statement.add(namespace)
         statement.add(run)
         return try await ask(statement, in: namespace, isRepeatable: false).first?.bool(0) ?? false
+    }
+
+    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``.
+    @discardableResult
+    public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("pause", 3, selecting: "reason, since")
+        statement.add(namespace)
+        statement.add(DurablePause.kept(reason))
+        statement.add(options.microseconds)
+        guard let row = try await ask(statement, in: namespace, isRepeatable: true).first, let since = row.bigint(1)
+        else { throw .notUnderstood }
+        return DurablePause(reason: row.text(0), time: .microseconds(since))
+    }
+
+    /// Ends the pause of a namespace: see ``/LullDurable/DurableStore/resume(_:)``.
+    @discardableResult
+    public func resume(_ namespace: String) async throws(DurableError) -> Bool {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("resume", 1, selecting: "resume")
+        statement.add(namespace)
+        let wasPaused = try await ask(statement, in: namespace, isRepeatable: false).first?.bool(0) ?? false
+        state.changeAndWake { $0.wakeSignal.signalResumption(in: namespace) }
+        return wasPaused
     }
 
     /// Forgets a namespace: see ``/LullDurable/DurableStore/forget(_:)``. Its row stays in the database, and shows it again if a

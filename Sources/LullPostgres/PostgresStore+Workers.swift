@@ -104,8 +104,10 @@ extension PostgresStore {
         var wait: Duration?
         var resume: Int64?
         var present: Int64?
+        var pause: DurablePause?
         for row in rows.rows {
             switch row.text(0) {
+            case "paused": pause = DurablePause(reason: row.text(8), time: .microseconds(row.bigint(10) ?? 0))
             case "run": runs.append(DurableRun(row))
             case "dead": dead.append(DurableRun(row))
             case "next":
@@ -118,17 +120,18 @@ extension PostgresStore {
             }
         }
         let mark = state.changeAndWake { state in
-            state.known.handed[claim.terms.owner] = Set(claim.holding).union(runs.map(\.id))
+            // In a pause, what the worker has without knowing was not handed out again.
+            state.known.handed[claim.terms.owner] = pause == nil ? Set(claim.holding).union(runs.map(\.id)) : nil
             if let resume {
                 let from = max(since ?? .min, resume - Self.claimMargin)
                 let fullAt = since == nil ? .now : state.known.resume[claim.namespace]?.fullAt ?? .now
                 state.known.resume[claim.namespace] = (from, fullAt)
             }
-            return state.wakeSignal.announce(next, in: claim.namespace)
+            return state.wakeSignal.announce(next, in: claim.namespace, isPaused: pause != nil)
         }
         // What is due but locked by another transaction is not handed out: looking again at once would not help.
         if runs.isEmpty, dead.isEmpty, claim.limit > 0, wait == .zero { wait = .milliseconds(50) }
-        var answer = DurableClaim.Answer(runs: runs, dead: dead, next: wait, mark: mark)
+        var answer = DurableClaim.Answer(runs: runs, dead: dead, next: wait, mark: mark, pause: pause)
         answer.now = present.map { CoreInstant(microseconds: $0) }
         return answer
     }

@@ -37,9 +37,13 @@ extension RedisStore {
             state.known.rules[namespace] = rules
         }
         _ = try await ask(Command("SADD", Self.names, namespace))
-        // For producers in other languages.
-        _ = try await ask(
-            Command("HSET", Self.scripts, "submit", Script.submit.text, "change", Script.change.text))
+        // For other languages.
+        var command = Command("HSET", Self.scripts)
+        for script in [Script.submit, .change, .pause] {
+            command.add(script.rawValue)
+            command.add(script.text)
+        }
+        _ = try await ask(command)
         return rules
     }
 
@@ -64,6 +68,33 @@ extension RedisStore {
             state.known.rules[namespace] = nil
             state.known.turns[namespace] = nil
         }
+    }
+
+    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``. It does so in one shard after the other: while that is
+    /// under way, some still hand out runs.
+    @discardableResult
+    public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        var first: DurablePause?
+        for shard in 0..<(try await shards(of: namespace)) {
+            let arguments = Command("pause", DurablePause.kept(reason) ?? "")
+            let reply = try await run(.pause, in: namespace, shard, arguments)
+            first = first ?? DurablePause(stored: reply.bytes)
+        }
+        guard let first else { throw .notUnderstood }
+        return first
+    }
+
+    /// Ends the pause of a namespace: see ``/LullDurable/DurableStore/resume(_:)``.
+    @discardableResult
+    public func resume(_ namespace: String) async throws(DurableError) -> Bool {
+        var wasPaused = false
+        // In the other order: what looks at the first shard sees a pause as long as any shard has it.
+        for shard in (0..<(try await shards(of: namespace))).reversed() {
+            let reply = try await run(.pause, in: namespace, shard, isRepeatable: false, Command("resume", ""))
+            if reply.bytes != nil { wasPaused = true }
+        }
+        state.changeAndWake { $0.wakeSignal.signalResumption(in: namespace) }
+        return wasPaused
     }
 
     /// Opens a namespace again that this store has opened and the server has lost, as it may with its durability. Returns whether there

@@ -16,6 +16,7 @@ extension RedisStore {
         var dead: Int
         var row: StoredRow?
         var ends: [StoredEnd]
+        var pause: DurablePause?
     }
 
     /// Looks at a shard, and at one of its keys.
@@ -32,7 +33,8 @@ extension RedisStore {
             shards: Packed(reply[3].bytes)?[1].number.map { Int($0) } ?? 1, attempts: Int(numbers[3].number ?? 0),
             lostLeases: Int(numbers[4].number ?? 0), restarted: Int(numbers[5].number ?? 0),
             dead: max(0, Int(reply[5].number ?? 0) - 1),
-            row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes))
+            row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes),
+            pause: DurablePause(stored: reply[8].bytes))
     }
 
     /// Calls a function for each row of a namespace. Those that change meanwhile may be seen before or after.
@@ -93,6 +95,8 @@ extension RedisStore {
                 sum.attempts += look.attempts
                 sum.lostLeases += look.lostLeases
                 sum.restarted += look.restarted
+                // All shards have it, but while it begins or ends.
+                sum.pause = sum.pause ?? look.pause
                 try await count(name, shard, &sum)
                 status = sum
             }

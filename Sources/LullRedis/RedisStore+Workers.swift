@@ -90,8 +90,10 @@ extension RedisStore {
         var wait = visit.next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
         if !visit.isComplete { wait = .zero }
         let next = visit.isComplete ? visit.next : .farPast
-        let mark = state.changeAndWake { $0.wakeSignal.announce(next, in: claim.namespace) }
-        var answer = DurableClaim.Answer(runs: visit.runs, dead: visit.dead, next: wait, mark: mark)
+        let isPaused = visit.pause != nil
+        let mark = state.changeAndWake { $0.wakeSignal.announce(next, in: claim.namespace, isPaused: isPaused) }
+        var answer = DurableClaim.Answer(
+            runs: visit.runs, dead: visit.dead, next: wait, mark: mark, pause: visit.pause)
         answer.now = visit.present
         return DurableExchange(reports: reports, claim: .success(answer))
     }
@@ -111,6 +113,7 @@ private struct Visit: Sendable {
     private(set) var dead: [DurableRun] = []
     private var nexts: [Int: CoreInstant] = [:]
     private(set) var present: CoreInstant?
+    private(set) var pause: DurablePause?
     private(set) var error: DurableError?
     /// Whether all shards were asked.
     var isComplete = true
@@ -184,6 +187,7 @@ private struct Visit: Sendable {
                 runs += (reply[1].list ?? []).map { DurableRun($0) }
                 dead += (reply[2].list ?? []).map { DurableRun($0) }
                 if let number = reply[3].number { present = max(present ?? .farPast, CoreInstant(stored: number)) }
+                if let pause = DurablePause(stored: reply[5].bytes) { self.pause = self.pause ?? pause }
                 nexts[shard] = reply[4].number.map { CoreInstant(stored: $0) } ?? .farFuture
             }
         }

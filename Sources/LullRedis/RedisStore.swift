@@ -111,7 +111,7 @@ public final class RedisStore: DurableStore, ServerStore {
         all.add(options.microseconds)
         all.add(arguments)
         var replicas: Int?
-        if case .replicas(let count) = durability, [.change, .dead, .drop].contains(script) { replicas = count }
+        if case .replicas(let count) = durability, Script.awaited.contains(script) { replicas = count }
         let content = Job.Content.script(script, namespace: namespace, shard: shard, arguments: all)
         let ask = { () async throws(DurableError) -> Reply in
             try await self.client.ask(

@@ -5,7 +5,7 @@ internal import CLullRedis
 /// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what cannot fail any more.
 enum Scripts {
     /// The version of the structures and of the scripts.
-    static let version = 2
+    static let version = 3
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of these.
     static let structures = [
@@ -39,6 +39,10 @@ enum Script: String, CaseIterable, Sendable {
     case drop
     case announce
     case workers
+    case pause
+
+    /// Those that wait for replicas, if the durability says so; submits wait by themselves.
+    static let awaited: [Script] = [.change, .dead, .drop, .pause]
 
     /// The files before the one that has its name.
     private var parts: [String] {
@@ -46,7 +50,7 @@ enum Script: String, CaseIterable, Sendable {
         case .submit, .change, .interruptions: ["meta", "shard", "gate", "rows", "submits"]
         case .work, .dead: ["meta", "shard", "gate", "rows", "submits", "runs"]
         case .forget: ["meta", "shard", "gate", "rows"]
-        case .look, .count, .announce, .workers: ["meta"]
+        case .look, .count, .announce, .workers, .pause: ["meta"]
         case .open, .page, .drop: []
         }
     }
@@ -54,7 +58,7 @@ enum Script: String, CaseIterable, Sendable {
     /// What the server is told of it. What workers need is allowed when its memory is full: otherwise a full queue could not drain.
     private var flags: String {
         switch self {
-        case .change, .work, .dead, .forget, .drop, .announce: " flags=allow-oom"
+        case .change, .work, .dead, .forget, .drop, .announce, .pause: " flags=allow-oom"
         case .look, .count, .page, .workers, .interruptions: " flags=no-writes"
         case .submit, .open: ""
         }

@@ -208,8 +208,13 @@ final class CallQueue: Sendable {
             guard try file.hasForeignCommits() else { return }
             withWakeSignal { signal in for name in signal.lookedAt { signal.signalInterruption(in: name) } }
             for name in state.change({ $0.wakeSignal.namespaces }) {
-                let next = try file.read { transaction throws(DurableError) in try transaction.nextWake(in: name) }
-                if let next { withWakeSignal { $0.signal(next, in: name) } }
+                let (next, isPaused) = try file.read { transaction throws(DurableError) in
+                    try transaction.nextWake(in: name)
+                }
+                withWakeSignal { signal in
+                    if let next { signal.signal(next, in: name) }
+                    if !isPaused { signal.signalResumption(in: name) }
+                }
             }
         } catch {
             // The workers get the error when they claim.

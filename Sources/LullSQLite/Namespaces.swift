@@ -1,14 +1,16 @@
+internal import Lull
 internal import LullCore
 internal import LullDurable
 
 // Namespaces and their rules in the table `namespaces`.
 
-/// The columns of a namespace, in the order in which they are read. Those after `name` are its rules.
+/// The columns of a namespace, in the order in which they are read. Those after `name` are its rules, but for those of its pause.
 enum NamespaceColumn: Int32, Column, CaseIterable {
     case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing, restart
+    case paused, pauseReason
 
     /// The columns that are written when a namespace is opened.
-    static let ofRules = allCases.filter { $0 != .id && $0 != .name }
+    static let ofRules = allCases.filter { ![.id, .name, .paused, .pauseReason].contains($0) }
 
     /// The name of the column in the file.
     var sqlName: String {
@@ -25,6 +27,8 @@ enum NamespaceColumn: Int32, Column, CaseIterable {
         case .maxBatch: "max_batch"
         case .spacing: "spacing"
         case .restart: "restart"
+        case .paused: "paused"
+        case .pauseReason: "pause_reason"
         }
     }
 }
@@ -87,6 +91,17 @@ extension Connection {
     }
 }
 
+extension Connection {
+    /// Writes the pause of a namespace; nil ends it.
+    func write(_ pause: DurablePause?, of namespace: DurableNamespace) throws(DurableError) {
+        let statement = try self[.writePause]
+        statement.bind(":paused", pause.map { CoreDuration($0.time).nanoseconds })
+        statement.bind(":reason", text: pause?.reason)
+        statement.bind(":namespace", namespace.id)
+        try statement.run()
+    }
+}
+
 extension Statement {
     /// Reads the namespace in the current row.
     fileprivate func namespace() throws(DurableError) -> DurableNamespace {
@@ -95,7 +110,10 @@ extension Statement {
             let rules = try DurableRules(
                 try policy(), combination: try combination(),
                 maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) }, whileRunning: try whileRunning())
-            return DurableNamespace(id: integer(NamespaceColumn.id), name: name, rules: rules)
+            let pause = integerOrNull(NamespaceColumn.paused).map { time in
+                DurablePause(reason: textOrNull(NamespaceColumn.pauseReason), time: .nanoseconds(time))
+            }
+            return DurableNamespace(id: integer(NamespaceColumn.id), name: name, rules: rules, pause: pause)
         } catch let error as DurableError {
             throw error
         } catch {

@@ -5,7 +5,7 @@ internal import LullCore
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
-    case namespaceByName, allNamespaces, insertNamespace, updateNamespace
+    case namespaceByName, allNamespaces, insertNamespace, updateNamespace, writePause
     case readCounters, addToCounters, countRestart
     case tallies, addToTally, deleteEmptyTally, oldestReady, wokenRows
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
@@ -74,6 +74,8 @@ enum Query: Int, CaseIterable {
             """
         case .updateNamespace:
             "UPDATE namespaces SET \(Self.rules.map { "\($0) = :\($0)" }.joined(separator: ", ")) WHERE name = :name"
+
+        case .writePause: "UPDATE namespaces SET paused = :paused, pause_reason = :reason WHERE id = :namespace"
 
         case .readCounters: "SELECT attempts, lost_leases, dead, restarted FROM namespaces WHERE id = :namespace"
         case .addToCounters:

@@ -200,7 +200,9 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
             return try await call(writes: true) { file throws(DurableError) in
                 file.exchange(reports, claim)
             } then: { exchange, signal in
-                exchange.answers { next in signal.announce(next, in: claim?.namespace ?? "") }
+                exchange.answers { next, isPaused in
+                    signal.announce(next, in: claim?.namespace ?? "", isPaused: isPaused)
+                }
             }
         } catch {
             return DurableExchange(reports, claim, failed: error)
@@ -273,6 +275,23 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
     /// Deletes a namespace, in steps if much is recorded of it: see ``/LullDurable/DurableStore/forget(_:)``.
     public func forget(_ namespace: String) async throws(DurableError) {
         while try await !write({ file throws(DurableError) in try file.forgetSome(of: namespace) }) {}
+    }
+
+    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``.
+    @discardableResult
+    public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        try await write { file throws(DurableError) in try file.pause(namespace, reason: reason) }
+    }
+
+    /// Ends the pause of a namespace: see ``/LullDurable/DurableStore/resume(_:)``.
+    @discardableResult
+    public func resume(_ namespace: String) async throws(DurableError) -> Bool {
+        try await call(writes: true) { file throws(DurableError) in
+            try file.resume(namespace)
+        } then: { wasPaused, signal in
+            signal.signalResumption(in: namespace)
+            return wasPaused
+        }
     }
 
     package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {

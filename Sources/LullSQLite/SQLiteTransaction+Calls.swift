@@ -52,15 +52,31 @@ extension SQLiteTransaction {
 
     // MARK: - Workers
 
+    /// The answer to a claim: the runs, those that have died, when there may be more, and the pause of the namespace.
+    package typealias Claimed = (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?, pause: DurablePause?)
+
     /// See ``DurableStore/claim(_:)``.
-    ///
-    /// - Returns: The runs, those that have died, and when there may be more.
-    package mutating func claim(
-        _ claim: DurableClaim
-    ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
+    package mutating func claim(_ claim: DurableClaim) throws(DurableError) -> Claimed {
         let namespace = try namespace(claim.namespace)
         try forgetOnce(in: namespace)
-        return try self.claim(claim, in: namespace, at: now)
+        let (runs, dead, next) = try self.claim(claim, in: namespace, at: now)
+        return (runs, dead, next, namespace.pause)
+    }
+
+    /// See ``DurableStore/pause(_:reason:)``.
+    package mutating func pause(_ name: String, reason: String?) throws(DurableError) -> DurablePause {
+        let namespace = try namespace(name)
+        let pause = DurablePause(reason, over: namespace.pause, at: wall)
+        if pause != namespace.pause { try write(pause, of: namespace) }
+        return pause
+    }
+
+    /// See ``DurableStore/resume(_:)``.
+    package mutating func resume(_ name: String) throws(DurableError) -> Bool {
+        let namespace = try namespace(name)
+        guard namespace.pause != nil else { return false }
+        try write(nil, of: namespace)
+        return true
     }
 
     /// See ``DurableStore/report(_:)``.
@@ -89,19 +105,20 @@ extension SQLiteTransaction {
     /// The answers to an exchange.
     package struct Exchange: Sendable {
         let reports: [Result<DurableReport.Answer, DurableError>]
-        let claim: Result<(runs: [DurableRun], dead: [DurableRun], next: CoreInstant?), DurableError>?
+        let claim: Result<Claimed, DurableError>?
         /// The instant of the transaction.
         package let now: CoreInstant
 
         /// Returns the answers for the caller.
         ///
-        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more.
-        package func answers(mark: (CoreInstant?) -> Int64) -> DurableExchange {
+        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more, and whether the
+        ///   namespace is paused.
+        package func answers(mark: (CoreInstant?, _ isPaused: Bool) -> Int64) -> DurableExchange {
             let claimed = claim.map { result in
-                result.map { runs, dead, next in
+                result.map { runs, dead, next, pause in
                     var answer = DurableClaim.Answer(
                         runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
-                        mark: mark(next))
+                        mark: mark(next, pause != nil), pause: pause)
                     answer.now = now
                     return answer
                 }
@@ -185,8 +202,10 @@ extension SQLiteTransaction {
         try dead(limit: limit, in: try namespace(name))
     }
 
-    /// Returns the earliest instant at which something of a namespace can be claimed; nil if there is none.
-    package mutating func nextWake(in name: String) throws(DurableError) -> CoreInstant? {
-        try nextWake(in: try namespace(name))
+    /// Returns the earliest instant at which something of a namespace can be claimed, nil if there is none, and whether the namespace
+    /// is paused.
+    package mutating func nextWake(in name: String) throws(DurableError) -> (next: CoreInstant?, isPaused: Bool) {
+        let namespace = try namespace(name)
+        return (try nextWake(in: namespace), namespace.pause != nil)
     }
 }

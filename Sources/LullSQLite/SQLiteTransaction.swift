@@ -13,6 +13,8 @@ package struct SQLiteTransaction: DurableTable {
     package internal(set) var now: CoreInstant {
         didSet { if now != oldValue { submitMark = nil } }
     }
+    /// The same on the wall clock.
+    private(set) var wall: CoreInstant
     /// The row that was written last, if a submit of the present instant has left something pending in it. It then shows that the
     /// transaction was committed, and its instant, so that ``Meta`` need not.
     var submitMark: CommitMark?
@@ -35,6 +37,7 @@ package struct SQLiteTransaction: DurableTable {
         self.limits = limits
         self.meta = meta
         now = self.meta.time.now(reading)
+        wall = reading.wall
     }
 
     /// See ``DurableTable/sequence``.
@@ -52,6 +55,7 @@ package struct SQLiteTransaction: DurableTable {
     /// Advances the present instant for calls that came while the transaction was open.
     mutating func advance(to reading: StoreTime.Reading) {
         now = meta.time.now(reading)
+        wall = reading.wall
     }
 
     // MARK: - Namespaces
@@ -68,6 +72,12 @@ package struct SQLiteTransaction: DurableTable {
     /// Creates a namespace, or changes its rules.
     mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
         try connection.write(rules, of: name, isNew: isNew)
+        forgetCachedNamespaces()
+    }
+
+    /// Writes the pause of a namespace; nil ends it.
+    mutating func write(_ pause: DurablePause?, of namespace: DurableNamespace) throws(DurableError) {
+        try connection.write(pause, of: namespace)
         forgetCachedNamespaces()
     }
 
@@ -143,6 +153,7 @@ extension SQLiteTransaction {
 extension SQLiteTransaction {
     mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
+        status.pause = namespace.pause
         try countWork(of: namespace, &status)
         try readCounters(of: namespace, to: &status)
         return status

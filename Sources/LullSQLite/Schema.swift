@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [tables, restarting]
+    static let migrations = [tables, restarting, pausing]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
     // pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
@@ -84,6 +84,12 @@ enum Schema {
         ALTER TABLE namespaces ADD COLUMN restarted INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE work ADD COLUMN run_mark INTEGER;
         ALTER TABLE dead ADD COLUMN run_mark INTEGER;
+        """
+
+    // In nanoseconds since 1970, by the wall clock; NULL if the namespace is not paused.
+    private static let pausing = """
+        ALTER TABLE namespaces ADD COLUMN paused INTEGER;
+        ALTER TABLE namespaces ADD COLUMN pause_reason TEXT;
         """
 }
 

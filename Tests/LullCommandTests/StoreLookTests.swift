@@ -54,7 +54,7 @@ struct StoreLookTests {
 
     @Test(arguments: [
         ("oldest", "\"oldest\" has no >: write a limit such as oldest>60s or dead>0"),
-        ("age>1", "there is no figure \"age\": it can be pending, ready, running, retrying, dead or oldest"),
+        ("age>1", "there is no figure \"age\": it can be pending, ready, running, retrying, dead, oldest or paused"),
         ("dead>1s", "dead is compared with a whole number, not with \"1s\""),
         ("oldest>60", "\"60\" has no unit"),
     ])

@@ -35,6 +35,7 @@ extension DurableReference {
     /// nothing is left.
     public mutating func nextStart(at now: Int) -> Int? {
         settle(at: now)
+        if pause != nil { return nil }
         return
             (spans.filter { !($0.place == .ready && find($0.key, .claimed, .backoff) != nil) }.compactMap(\.start)
             + keys.compactMap(\.gate.due)).min()

@@ -73,6 +73,10 @@ extension DurableReference {
     ) -> [(key: String, number: Int)] {
         settle(at: now)
         var handed = handed[...]
+        if pause != nil {
+            requireAllTaken(handed)
+            return []
+        }
         let lost = spans.indices.filter { index in
             spans[index].place == .claimed && spans[index].owner == claim.owner
                 && !claim.holding.contains(spans[index].run ?? 0)

@@ -126,6 +126,8 @@ public struct DurableReference: Sendable {
     public let retention: Int
     /// How long the store must remember tokens.
     public let tokenLifetime: Int
+    /// The reason of the pause, perhaps an empty one; nil if the store is not paused.
+    public private(set) var pause: String?
     /// All ranges that there ever were, by the instant at which they began.
     public internal(set) var spans: [Span] = []
     /// The violations that the store has committed.
@@ -155,6 +157,22 @@ public struct DurableReference: Sendable {
     public mutating func change(_ policy: ReferencePolicy, maxBatch: Int?) {
         setup.policy = policy
         self.maxBatch = maxBatch
+    }
+
+    /// Pauses the store; without a reason it keeps the one that it has.
+    ///
+    /// - Returns: The reason as it is now.
+    public mutating func pause(_ reason: String?) -> String? {
+        pause = reason ?? pause ?? ""
+        return pause == "" ? nil : pause
+    }
+
+    /// Ends the pause.
+    ///
+    /// - Returns: Whether there was one.
+    public mutating func resume() -> Bool {
+        defer { pause = nil }
+        return pause != nil
     }
 
     func find(_ key: String, _ places: Place...) -> Int? {

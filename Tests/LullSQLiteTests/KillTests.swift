@@ -158,6 +158,41 @@ struct KillTests {
         print("\(kills) workers stopped beyond their lease: all refused")
     }
 
+    @Test
+    func `during a pause nobody takes over the run of a killed worker, and after it the run is repeated`() async throws
+    {
+        let (store, debouncer) = try await open()
+        for number in 0..<kills {
+            let receipt = try await debouncer.submit("\(number)", for: "key")
+            let log = self.log + ".\(number)"
+            let child = try Child("hold", place.path, log, place.directory + "/no permit")
+            var lines = Lines(log)
+            try await lines.wait(for: 1)
+            try await debouncer.pause(reason: "kill \(number)")
+            child.kill()
+            // The lease ends, and the other worker looks for work with every submit.
+            let other = try Child("work", place.path, self.log + ".work.\(number)", "other")
+            for serial in 0..<10 {
+                try await debouncer.submit("\(number).\(serial)", for: "other \(serial)")
+                try await Task.sleep(for: .milliseconds(30))
+            }
+            var worked = Lines(self.log + ".work.\(number)")
+            try worked.read()
+            #expect(worked.all == [])
+            let status = try await debouncer.status()
+            #expect(status.running == 1 && status.lostLeases == number && status.pause?.reason == "kill \(number)")
+            #expect(try await debouncer.state(of: receipt) == .running(attempt: 1))
+            #expect(try await debouncer.resume())
+            // Less than a lease: the worker is woken.
+            try await drain(debouncer, within: .seconds(4))
+            other.kill()
+            #expect(try await debouncer.state(of: receipt) == .completed)
+            #expect(try await debouncer.status().lostLeases == number + 1)
+        }
+        await store.close()
+        #expect(try integrity() == "ok")
+    }
+
     // MARK: - Parts
 
     /// Waits until nothing is left to do.

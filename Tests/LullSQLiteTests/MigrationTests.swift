@@ -54,14 +54,15 @@ import Testing
         let raw = try RawConnection(place.path)
         for column in [
             "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
+            "dead DROP COLUMN run_mark", "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
         ] {
             try raw.execute("ALTER TABLE \(column)")
         }
-        try raw.execute("ALTER TABLE dead DROP COLUMN run_mark; PRAGMA user_version = 1")
+        try raw.execute("PRAGMA user_version = 1")
         let file = try SQLiteFile(place.path, options())
         #expect(try place.number("PRAGMA user_version") == Self.version)
         #expect(try file.status()?.pending == 30 && file.status()?.rules.whileRunning == .queue)
-        #expect(try file.status()?.restarted == 0)
+        #expect(try file.status()?.restarted == 0 && file.status()?.pause == nil)
         #expect(try file.submit(submission("key 1", "value")).generation == 2)
         #expect(try file.audit(isComplete: true) == [])
     }

@@ -73,6 +73,37 @@ BEGIN ATOMIC
     WHERE n.name = rules.namespace AND (NOT n.is_forgotten OR has_work(n.id));
 END;
 
+-- Pauses a namespace: claims hand out nothing until it is resumed. Nothing else changes. One that is paused already
+-- stays so since the first time, and keeps its reason unless there is another one. Returns the reason and the instant.
+CREATE OR REPLACE FUNCTION pause(
+    namespace text, INOUT reason text DEFAULT NULL, at bigint DEFAULT NULL, OUT since bigint
+) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+    given text := nullif(left(pause.reason, 500), '');
+BEGIN
+    PERFORM ensure_durability();
+    UPDATE namespaces s SET
+        paused_at = coalesce(s.paused_at, pause.at, present()), pause_reason = coalesce(given, s.pause_reason)
+    WHERE s.id = n.id
+    RETURNING s.pause_reason, s.paused_at INTO reason, since;
+END $$;
+
+-- Ends the pause of a namespace, and returns whether there was one.
+CREATE OR REPLACE FUNCTION resume(namespace text) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    PERFORM ensure_durability();
+    UPDATE namespaces s SET paused_at = NULL, pause_reason = NULL WHERE s.id = n.id AND s.paused_at IS NOT NULL;
+    IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM wake_up(n);
+    RETURN true;
+END $$;
+
 -- Forgets a namespace without work, at most `size` rows of each table at a time. Call it until it answers something
 -- else than more: forgotten; work, if the namespace has work or dead runs, and stays. What a transaction that is
 -- still open submits to it shows it again.
@@ -108,6 +139,6 @@ BEGIN
     has_more := has_more OR deleted = size;
     IF has_more THEN RETURN 'more'; END IF;
     DELETE FROM workers w WHERE w.namespace = n.id;
-    UPDATE namespaces s SET is_forgotten = true WHERE s.id = n.id;
+    UPDATE namespaces s SET is_forgotten = true, paused_at = NULL, pause_reason = NULL WHERE s.id = n.id;
     RETURN 'forgotten';
 END $$;

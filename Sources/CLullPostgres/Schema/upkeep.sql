@@ -130,7 +130,7 @@ BEGIN
             change_keys,state,health}'
         WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
             change_keys,state,status,list,ended,dead,health,claim,report_many,exchange,interruptions,retry,discard,
-            forget,forget_namespace,announce,workers}'
+            forget,forget_namespace,announce,workers,pause,resume}'
     END::text[];
     IF names IS NULL THEN
         RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);

@@ -39,7 +39,8 @@ END $$;
 -- since: the `resume` of an earlier claim: what changed long before it is not looked at again. From time to time, NULL.
 --
 -- what: 'run' for each run; 'dead' for each run that died instead; 'next' in one row, with the instant at which there
--- may be more as `due` and the present one as `first`, and `resume` for a later claim.
+-- may be more as `due` and the present one as `first`, and `resume` for a later claim. In a paused namespace, 'paused'
+-- in one row, with the reason as `because` and the instant as `first`, and no run.
 CREATE OR REPLACE FUNCTION claim(
     namespace text, owner bigint, lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint
 ) RETURNS SETOF claimed_run LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -64,6 +65,15 @@ DECLARE
 BEGIN
     PERFORM ensure_durability();
     IF since IS NULL THEN PERFORM check_place(); END IF;
+
+    IF n.paused_at IS NOT NULL THEN
+        a.what := 'paused'; a.because := n.pause_reason; a.first := n.paused_at;
+        RETURN NEXT a;
+        a := NULL;
+        a.what := 'next'; a.first := now; a.resume := resume;
+        RETURN NEXT a;
+        RETURN;
+    END IF;
 
     IF holding IS NOT NULL THEN
         FOR r IN

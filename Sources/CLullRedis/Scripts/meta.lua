@@ -16,7 +16,8 @@ local function digits(number)
     return string.format('%.0f', number)
 end
 
-local rules, numbers, place, version = unpack(call('HMGET', META, 'rules', 'numbers', 'place', 'version'))
+local rules, numbers, place, version, pause = unpack(
+    call('HMGET', META, 'rules', 'numbers', 'place', 'version', 'pause'))
 if not rules then
     return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
 end

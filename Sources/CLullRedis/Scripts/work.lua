@@ -7,7 +7,8 @@
 --
 -- Answers with a list of 0 (recorded), 1 (recorded before), 2 (the lease was lost) or 4 (a recorded heartbeat of a run
 -- that a newer value has interrupted) for the reports; the runs; the
--- runs that died instead; the instant of the call; and the first instant at which there may be more to claim, or nil.
+-- runs that died instead; the instant of the call; the first instant at which there may be more to claim, or nil; and
+-- the pause of the namespace, in which there are no runs, or nil.
 local owner, limit = ARGV[2], tonumber(ARGV[3])
 local lease, max_attempts, held = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local first_report = 7 + held
@@ -66,6 +67,7 @@ end
 
 -- Claims.
 local runs, dead, lost, begun = {}, {}, 0, 0
+if pause then limit = nil end
 local room = limit or 0
 local offset, exhausted, last = 0, false, 0
 
@@ -152,4 +154,4 @@ end
 attempts, lost_leases = attempts + begun, lost_leases + lost
 save(true)
 local next = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')
-return { answers, handed, dead, digits(now), next[2] ~= 'inf' and next[2] }
+return { answers, handed, dead, digits(now), not pause and next[2] ~= 'inf' and next[2], pause }

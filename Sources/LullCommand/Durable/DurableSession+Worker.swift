@@ -76,6 +76,11 @@ extension DurableSession {
         case .storeFailed(let error):
             let kind = "times the store was asked again"
             loop.streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
+        case .paused(let pause):
+            let name = Terminal.shown(options.namespace)
+            loop.streams.log.report("the namespace \(name) is paused, and nothing new begins\(pause.shownReason)")
+        case .resumed:
+            loop.streams.log.report("the namespace \(Terminal.shown(options.namespace)) is resumed")
         }
         return nil
     }

@@ -29,6 +29,12 @@ extension DurableStatus {
         ),
         (
             Figure(
+                name: "paused", property: "paused", metric: "lull_paused",
+                help: "For how long the namespace has been paused; 0 if it is not.", unit: .duration),
+            { .duration($0.pause?.age) }
+        ),
+        (
+            Figure(
                 name: "attempts", property: "attempts", metric: "lull_attempts",
                 help: "Attempts at runs that have started.", isCounter: true), { .count($0.attempts) }
         ),
@@ -65,7 +71,11 @@ extension DurableStatus {
     func json(with health: [Measure]) -> JSONValue {
         let kind = rules.policy.kind == .debounce ? "wait" : "interval"
         let policy = [("namespace", JSONValue.text(namespace)), (kind, .seconds(rules.policy.wait.nanoseconds))]
-        return .object(policy + (measures + health).map { ($0.figure.property, $0.json) })
+        return .object(
+            policy + measures.map { ($0.figure.property, $0.json) } + pauseMembers
+                + health.map {
+                    ($0.figure.property, $0.json)
+                })
     }
 
     /// The counts in one line, for a session's statistics.
@@ -110,6 +120,7 @@ enum StatusCommand {
         default:
             let columns = ["namespace"] + DurableStatus.columns.map(\.name)
             Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style, to: &text)
+            for line in all.compactMap(\.pauseLine) { text.append(wrapped: line, to: Terminal.tableWidth) }
             if let health = status.health {
                 let line = health.map { "\($0.figure.name): \($0.shown(none: "none"))" }.joined(separator: "; ")
                 text.append(string: line + "\n")

@@ -73,6 +73,8 @@ struct CommandOptions {
     var limit: Int?
     /// Whether `lull dead` retries or discards all runs.
     var takesAll = false
+    /// Why `lull pause` pauses a namespace.
+    var reason: String?
     /// Whether `lull schema` changes the database.
     var applies = false
 

@@ -191,6 +191,8 @@ enum Subcommand: String, CaseIterable {
     case cancel
     case dead
     case workers
+    case pause
+    case resume
     case forget
     case compact
     case schema

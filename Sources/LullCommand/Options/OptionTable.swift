@@ -263,6 +263,7 @@ extension Option {
     private static let own = [
         Option("after", .own, of: [.submit, .touch], .duration, \.after, "the delay of this call alone"),
         Option("token", .own, of: [.submit], .name("TOKEN"), \.token, "submits with the same token count once"),
+        Option("reason", .own, of: [.pause], .name("TEXT"), \.reason, "why, for those who look at lull status"),
         Option("ended", .own, of: [.list], \.listsEnds, "list what has ended: the newest 100, or --limit"),
         Option("limit", .own, of: [.list], .number, \.limit, "list the first N only"),
         Option(

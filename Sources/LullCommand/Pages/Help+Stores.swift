@@ -64,7 +64,8 @@ extension Help {
             running, or retrying (waiting for another attempt), and the dead runs. Also prints how long the oldest \
             work that could run has been waiting, which grows if there is no worker. Of a PostgreSQL database it also \
             prints how many dead rows wait for vacuum, and how long the oldest transaction is open that keeps vacuum \
-            from removing them; of a Redis server its durability, and how much memory its data takes. Changes nothing.
+            from removing them; of a Redis server its durability, and how much memory its data takes. Of a paused \
+            namespace it prints for how long it has been paused, and why. Changes nothing.
             """, options,
             .examples([
                 "lull status --store sqlite:hooks.db --fail-if 'oldest>60s,dead>0'", "",
@@ -151,6 +152,31 @@ extension Help {
             reports to the store every minute; one that was last seen longer ago has been stopped, or cannot reach the \
             store. A worker is listed for 150 seconds after its last report, and as long as it has runs. Runs whose \
             lease has expired go to the next worker that asks.
+            """, options,
+        ])
+
+    static let pause = Page(
+        "pause", "--store URL", "lets workers begin nothing new",
+        usage: ["lull pause --store URL [--reason TEXT] [OPTION…]"],
+        [
+            """
+            Pauses a namespace: its workers, wherever they run, begin nothing new until lull resume. What they have \
+            begun goes on to its end. Submits are recorded, values fall due and wait, and flush, cancel and dead work \
+            as always. For a time in which what the commands need is down.
+            """,
+            """
+            lull status shows the pause, and lull work says once that there is one. A namespace that is paused already \
+            stays so since the first time, with the new reason if there is one; a reason is cut after 500 characters.
+            """, options,
+            .examples(["lull pause --store sqlite:hooks.db --reason 'the API is down until 15:00'"]),
+        ])
+
+    static let resume = Page(
+        "resume", "--store URL", "ends a pause", usage: ["lull resume --store URL [OPTION…]"],
+        [
+            """
+            Ends the pause of a namespace: its workers go on at once, with what has waited longest. A namespace that \
+            was not paused is no error.
             """, options,
         ])
 

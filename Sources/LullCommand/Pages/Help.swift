@@ -8,9 +8,8 @@ enum Help {
 
     /// The pages of all commands, in the order of lists.
     static let all = [
-        filter, run, simulate, tune, submit, work, status, list, touch, flush, cancel, dead, workers, forget, compact,
-        schema,
-        adopt, completions, manual, versions,
+        filter, run, simulate, tune, submit, work, status, list, touch, flush, cancel, dead, workers, pause, resume,
+        forget, compact, schema, adopt, completions, manual, versions,
         Page("help", "[COMMAND]", "explains a command", []),
     ]
     /// All names that the first argument can have.

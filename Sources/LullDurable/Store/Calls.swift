@@ -118,15 +118,20 @@ public struct DurableClaim: Hashable, Sendable {
         public var next: Duration?
         /// The argument for ``DurableStore/wait(in:after:atMost:)`` with which no later submit is missed.
         public var mark: Int64
+        /// Why and since when the namespace is paused, so that there are no runs; nil if it is not.
+        public var pause: DurablePause?
         /// The instant of the claim in the store's time.
         package var now: CoreInstant?
 
         /// Creates an answer.
-        public init(runs: [DurableRun], dead: [DurableRun] = [], next: Duration?, mark: Int64) {
+        public init(
+            runs: [DurableRun], dead: [DurableRun] = [], next: Duration?, mark: Int64, pause: DurablePause? = nil
+        ) {
             self.runs = runs
             self.dead = dead
             self.next = next
             self.mark = mark
+            self.pause = pause
         }
     }
 }

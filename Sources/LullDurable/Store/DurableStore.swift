@@ -152,6 +152,24 @@ public protocol DurableStore: Sendable {
     ///   such namespace.
     func forget(_ namespace: String) async throws(DurableError)
 
+    /// Pauses a namespace: from then on a claim hands out nothing and takes nothing over, until ``resume(_:)``. Nothing else changes:
+    /// runs that workers have go on and are reported; submits, flushes and cancels are recorded, and values fall due.
+    ///
+    /// A namespace that is paused already stays so since the first time, with the new reason if there is one.
+    ///
+    /// - Parameters:
+    ///   - namespace: The name of the namespace.
+    ///   - reason: Why, for people; the store keeps 500 characters. Nil for no reason.
+    /// - Returns: The pause as the store has it.
+    @discardableResult
+    func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause
+
+    /// Ends the pause of a namespace, and wakes its workers.
+    ///
+    /// - Returns: Whether it was paused.
+    @discardableResult
+    func resume(_ namespace: String) async throws(DurableError) -> Bool
+
     /// Ends this process's use of the store. It answers earlier calls first; later calls, and workers, throw
     /// ``DurableError/closed``.
     func close() async

@@ -4,12 +4,13 @@ package import LullCore
 // The calls of workers, and those about dead runs, as steps on a table.
 
 extension DurableTable {
-    /// Hands out runs that may start: the step of ``DurableStore/claim(_:)``.
+    /// Hands out runs that may start, or nothing in a paused namespace: the step of ``DurableStore/claim(_:)``.
     ///
     /// - Returns: The runs, the runs that died instead, and when there may be more.
     package mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
+        if namespace.pause != nil { return ([], [], nil) }
         var result = ClaimResult(runs: try handOutAgain(claim, in: namespace, at: now))
         let knownCount = result.runs.count
         while result.runs.count < claim.limit {

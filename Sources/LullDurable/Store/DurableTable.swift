@@ -114,12 +114,15 @@ package struct DurableNamespace: Hashable, Sendable {
     package var name: String
     /// The rules with which the namespace was last opened.
     package var rules: DurableRules
+    /// Its pause; nil if it is not paused.
+    package var pause: DurablePause?
 
     /// Creates a namespace from what the store has of it.
-    package init(id: Int64, name: String, rules: DurableRules) {
+    package init(id: Int64, name: String, rules: DurableRules, pause: DurablePause? = nil) {
         self.id = id
         self.name = name
         self.rules = rules
+        self.pause = pause
     }
 }
 

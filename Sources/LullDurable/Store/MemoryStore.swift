@@ -74,7 +74,8 @@ public final class MemoryStore: DurableStore {
             let opened = try DurableNamespace.open(namespace, rules, stored: state.namespaces[namespace]?.rules)
             let id = state.namespaces[namespace]?.id ?? state.nextID
             state.nextID = max(state.nextID, id + 1)
-            state.namespaces[namespace] = DurableNamespace(id: id, name: namespace, rules: opened)
+            state.namespaces[namespace] = DurableNamespace(
+                id: id, name: namespace, rules: opened, pause: state.namespaces[namespace]?.pause)
             return opened
         }
     }
@@ -134,7 +135,8 @@ public final class MemoryStore: DurableStore {
             let (runs, dead, next) = try state.table.claim(claim, in: namespace, at: now)
             return DurableClaim.Answer(
                 runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) },
-                mark: state.wakeSignal.announce(next, in: namespace.name))
+                mark: state.wakeSignal.announce(next, in: namespace.name, isPaused: namespace.pause != nil),
+                pause: namespace.pause)
         }
     }
 
@@ -222,6 +224,25 @@ public final class MemoryStore: DurableStore {
             if status.hasWork { throw .hasWork(status) }
             state.table.forget(namespace)
             state.namespaces[namespace.name] = nil
+        }
+    }
+
+    /// Pauses a namespace: see ``DurableStore/pause(_:reason:)``.
+    public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        let wall = clock.read().wall
+        return try step(in: namespace) { (state, namespace, _) in
+            let pause = DurablePause(reason, over: namespace.pause, at: wall)
+            state.namespaces[namespace.name]?.pause = pause
+            return pause
+        }
+    }
+
+    /// Ends the pause of a namespace: see ``DurableStore/resume(_:)``.
+    public func resume(_ namespace: String) async throws(DurableError) -> Bool {
+        try step(in: namespace) { (state, namespace, _) in
+            state.namespaces[namespace.name]?.pause = nil
+            state.wakeSignal.signalResumption(in: namespace.name)
+            return namespace.pause != nil
         }
     }
 

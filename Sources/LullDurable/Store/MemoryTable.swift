@@ -252,6 +252,7 @@ extension MemoryTable {
 extension MemoryTable {
     func status(of namespace: DurableNamespace, at now: CoreInstant) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
+        status.pause = namespace.pause
         for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
         status.dead = self[namespace].dead.count
         status.attempts = self[namespace].attempts

@@ -54,6 +54,8 @@ public struct DurableStatus: Hashable, Sendable {
     public var lostLeases = 0
     /// The number of times that the values of a run went back for a newer value: see ``DurableWhileRunning``.
     public var restarted = 0
+    /// Why and since when the namespace is paused; nil if it is not.
+    public var pause: DurablePause?
 
     /// Creates the status of an empty namespace; for implementers of a store.
     public init(namespace: String, rules: DurableRules) {

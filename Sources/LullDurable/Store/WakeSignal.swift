@@ -26,6 +26,8 @@ package struct WakeSignal: Sendable {
         var mark: Int64 = 0
         /// The instant before which workers know that there is nothing to claim.
         var announced = CoreInstant.farPast
+        /// Whether workers know that the namespace is paused: no wake-up instant is early enough then.
+        var isPaused = false
         var waiters: [Int64: Waiter] = [:]
     }
 
@@ -38,12 +40,22 @@ package struct WakeSignal: Sendable {
     /// Announces to a worker that there is nothing to claim before an instant. Wakes other workers to which a later instant was
     /// announced: the lease of the run that this worker has just claimed may end while it is busy.
     ///
+    /// - Parameters:
+    ///   - next: The instant; nil for never.
+    ///   - namespace: The name of the namespace.
+    ///   - isPaused: Whether the worker learns that the namespace is paused.
     /// - Returns: The mark after which the worker waits.
-    package mutating func announce(_ next: CoreInstant?, in namespace: String) -> Int64 {
+    package mutating func announce(_ next: CoreInstant?, in namespace: String, isPaused: Bool = false) -> Int64 {
         signal(next ?? .farFuture, in: namespace)
         let place = Place(namespace: namespace, subject: .work)
         channels[place, default: Channel()].announced = next ?? .farFuture
+        channels[place]?.isPaused = isPaused
         return channels[place]?.mark ?? 0
+    }
+
+    /// Wakes the workers of a namespace that is not paused, if they were told that it is.
+    package mutating func signalResumption(in namespace: String) {
+        if channels[Place(namespace: namespace, subject: .work)]?.isPaused == true { signal(.farPast, in: namespace) }
     }
 
     /// Returns the mark after which a worker waits for an interruption, when it has looked at its runs.
@@ -64,8 +76,11 @@ package struct WakeSignal: Sendable {
     }
 
     private mutating func signal(_ wake: CoreInstant, at place: Place) {
-        guard var channel = channels[place], wake < channel.announced else { return }
+        guard var channel = channels[place], wake < channel.announced, !channel.isPaused || wake == .farPast else {
+            return
+        }
         channel.announced = wake
+        channel.isPaused = false
         channel.mark += 1
         woken += channel.waiters.values
         channel.waiters = [:]

@@ -163,6 +163,8 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
                 notify(.leaseLost(run))
             case .died(let run): notify(.died(run))
             case .storeFailed(let error): notify(.store(error))
+            // It is no failure. Who looks at the status sees it.
+            case .paused, .resumed: break
             }
         }
         if !reports.isEmpty || claim != nil { exchange(reports, claim) }

@@ -89,8 +89,18 @@ extension WorkerStateMachine {
                 let until = answer.next.map { now.advanced(by: CoreDuration($0)) } ?? .farFuture
                 claimState = .exhausted(mark: answer.mark, until: until)
             }
+            note(answer.pause)
             for run in answer.dead { actions.append(.died(run)) }
             for run in answer.runs { take(run, since) }
+        }
+    }
+
+    private mutating func note(_ pause: DurablePause?) {
+        defer { self.pause = pause }
+        if let pause {
+            if pause != self.pause { actions.append(.paused(pause)) }
+        } else if self.pause != nil {
+            actions.append(.resumed)
         }
     }
 

@@ -31,7 +31,7 @@ package import LullCore
 ///   | `watch` | `watchEnded`, when the store's ``DurableStore/interruptions(of:besides:in:atMost:)`` has returned |
 ///   | `start` | `handlerEnded`, when the handler has; perhaps never; or `notStarted` |
 ///   | `cancel` | none: `handlerEnded` follows if the handler reacts |
-///   | `leaseLost`, `died`, `storeFailed` | none: they are for logs |
+///   | `leaseLost`, `died`, `storeFailed`, `paused`, `resumed` | none: they are for logs |
 ///
 /// - It is done when ``isFinished``.
 ///
@@ -85,6 +85,10 @@ package struct WorkerStateMachine: Sendable {
         case died(DurableRun)
         /// Report that the store has failed and will be called again.
         case storeFailed(DurableError)
+        /// Report that the namespace is paused, or that its pause has another reason.
+        case paused(DurablePause)
+        /// Report that the namespace is not paused any more.
+        case resumed
     }
 
     /// See the table at the top.
@@ -113,6 +117,8 @@ package struct WorkerStateMachine: Sendable {
     /// Whether a watch for interruptions is under way.
     var isWatching = false
     var outage: Outage?
+    /// The pause of the namespace, as the latest claim has found it.
+    var pause: DurablePause?
     /// The handlers that this machine could not run, since the last one that it could.
     var obstacle: Outage?
     /// The runs that the worker has, or had and whose handlers still run, by id.

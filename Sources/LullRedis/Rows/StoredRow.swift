@@ -100,6 +100,15 @@ struct StoredEnd: Sendable {
     }
 }
 
+extension DurablePause {
+    /// Reads the pause of a namespace; nil if there is none.
+    init?(stored bytes: [UInt8]?) {
+        guard let packed = Packed(bytes), let at = packed[0].number else { return nil }
+        let reason = packed[1].text ?? ""
+        self.init(reason: reason.isEmpty ? nil : reason, time: .microseconds(at))
+    }
+}
+
 extension DurableRules {
     /// Reads the rules of a namespace.
     init(stored bytes: [UInt8]?) throws(DurableError) {

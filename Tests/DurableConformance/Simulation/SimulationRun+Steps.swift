@@ -50,6 +50,11 @@ extension SimulationRun {
         case .cancelOwn(let number): try await cancelOwn(of: number % outboxes.count + 1)
         case .retry(let number): try await bury(number, retrying: true)
         case .discard(let number): try await bury(number, retrying: false)
+        case .pause(let reason):
+            let found = try await store.pause(namespace, reason: reason)
+            let expected = model.pause(reason)
+            if found.reason != expected { fail("the reason is \(found.reason ?? "-") instead of \(expected ?? "-")") }
+        case .resume: try await resume()
         case .look: try await look()
         }
     }
@@ -157,6 +162,7 @@ extension SimulationRun {
             default: break
             }
         }
+        if (answer.pause.map { $0.reason ?? "" }) != model.pause { fail("the claim says another pause") }
         compare(answer, handed.count < terms.limit)
         if lost {
             figures.lostAnswers += 1
@@ -253,6 +259,12 @@ extension SimulationRun {
         }
     }
 
+    private func resume() async throws {
+        let found = try await store.resume(namespace)
+        let expected = model.resume()
+        if found != expected { fail("resume says \(found) instead of \(expected)") }
+    }
+
     private func lookAtRuns(of owner: Int) async throws {
         let found = try await store.interruptions(of: Int64(owner), besides: [], in: namespace, atMost: .zero)
         let expected = model.interruptions(of: owner, at: now)
@@ -266,6 +278,7 @@ extension SimulationRun {
         let expected =
             [model.count(.pending, .held, at: now)] + places.map { model.count($0, at: now) }
         if found != expected { fail("the status is \(found ?? []) instead of \(expected)") }
+        if (status?.pause.map { $0.reason ?? "" }) != model.pause { fail("the status has another pause") }
         // What has gone back since a row was written is counted with the next step on it.
         if let status, status.restarted > model.restarted { fail("\(status.restarted) runs went back") }
         let dead = try await store.dead(in: namespace, limit: 1000)
@@ -296,6 +309,7 @@ extension SimulationRun {
     func drain() async throws {
         owners += 1
         workers = [Worker(owner: owners)]
+        try await resume()
         let terms = DurableReference.Claim(owner: 0, lease: 50, maxAttempts: 1000, holding: [], limit: 2)
         for _ in 0..<10_000 where finding == nil {
             try await claim(0, terms, forgets: false, lost: false)

@@ -43,6 +43,9 @@ enum SimulationStep: Sendable {
     /// Somebody retries one of the runs that were ever dead.
     case retry(Int)
     case discard(Int)
+    /// Somebody pauses the namespace, or ends its pause.
+    case pause(String?)
+    case resume
     /// Somebody looks at the counts.
     case look
 }
@@ -162,7 +165,7 @@ private struct StepMaker {
     }
 
     private func accident(using random: inout SplitMix) -> SimulationStep {
-        switch Int.random(in: 0..<31, using: &random) {
+        switch Int.random(in: 0..<34, using: &random) {
         case 0...1: .setWall(by: random.pick([-3_600_000, -40, -3, 2, 50, 3_600_000]))
         case 2: .reboot(after: random.pick([0, 1, 4, 15]))
         case 3: .restore(from: random.pick([1, 5, 400]))
@@ -183,6 +186,8 @@ private struct StepMaker {
         case 24: .cancelOwn(anyone(&random))
         case 28...29: .touch(key: random.pick(keys), wait: random.oneIn(2) ? random.pick([0, 1, 3, 9, -1]) : nil)
         case 30: .lookAtRuns(anyone(&random))
+        case 31: .pause(random.pick([nil, "maintenance", "the API is down"]))
+        case 32...33: .resume
         case 25: .pass(random.pick([10, 20, 35]))
         default: .look
         }

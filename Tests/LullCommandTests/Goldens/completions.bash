@@ -36,7 +36,7 @@ run | work) ;;
         return
     fi
     if [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version help --help --version' -- "$word"))
         return
     fi
     if [[ $current == --*=* ]]; then
@@ -192,6 +192,13 @@ run | work) ;;
         workers:--store) kind=store ;;
         workers:--namespace) kind=text ;;
         workers:--patience) kind=text ;;
+        pause:--store) kind=store ;;
+        pause:--namespace) kind=text ;;
+        pause:--patience) kind=text ;;
+        pause:--reason) kind=text ;;
+        resume:--store) kind=store ;;
+        resume:--namespace) kind=text ;;
+        resume:--patience) kind=text ;;
         forget:--store) kind=store ;;
         forget:--namespace) kind=text ;;
         forget:--patience) kind=text ;;
@@ -215,12 +222,14 @@ run | work) ;;
         cancel) options='--help --store --namespace --patience --json' ;;
         dead) options='--help --color --store --namespace --patience --all --json' ;;
         workers) options='--help --color --store --namespace --patience --json' ;;
+        pause) options='--help --store --namespace --patience --reason' ;;
+        resume) options='--help --store --namespace --patience' ;;
         forget) options='--help --store --namespace --patience' ;;
         compact) options='--help --store --patience' ;;
         schema) options='--help --store --apply' ;;
         adopt) options='--help --store' ;;
         completions) words='bash zsh fish' ;;
-        man | help) words='filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version' ;;
+        man | help) words='filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version' ;;
         esac
         if [[ $current == -* ]]; then
             words=$options

@@ -243,6 +243,21 @@ _lull() {
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
             '--json[print a JSON object for each, one a line]'
         ;;
+    pause)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--reason=[why, for those who look at lull status]:value: '
+        ;;
+    resume)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--namespace=[which of its namespaces (default\: default)]:value: ' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: '
+        ;;
     forget)
         _arguments -S \
             '--help[explain this command]' \
@@ -268,7 +283,7 @@ _lull() {
             '--store=[postgres\://USER@HOST/DATABASE]:store:_lull_stores'
         ;;
     completions) _arguments '1:shell:(bash zsh fish)' ;;
-    man|help) _arguments '1:command:(filter run simulate tune submit work status list touch flush cancel dead workers forget compact schema adopt completions man version)' ;;
+    man|help) _arguments '1:command:(filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version)' ;;
     esac
 }
 _lull_commands() {
@@ -287,6 +302,8 @@ _lull_commands() {
         'cancel:drops values not yet claimed'
         'dead:handles runs that failed for good'
         'workers:lists the processes that work'
+        'pause:lets workers begin nothing new'
+        'resume:ends a pause'
         'forget:deletes a namespace without work'
         'compact:returns unused space to the system'
         'schema:prepares a database for LullPostgres'

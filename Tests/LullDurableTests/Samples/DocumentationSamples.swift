@@ -155,6 +155,16 @@ struct DocumentationSamples {
         try await worker.value
     }
 
+    @Test
+    func `a pause while what the handlers need is down`() async throws {
+        let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "sync", in: MemoryStore())
+        try await sync.pause(reason: "the API moves until 15:00")
+        // …
+        try await sync.resume()
+        #expect(try await sync.status().pause == nil)
+        #expect(try await !sync.resume())
+    }
+
     struct Model {
         let clock: ManualClock
 

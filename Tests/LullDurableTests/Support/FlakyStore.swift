@@ -123,6 +123,10 @@ struct FlakyStore: DurableStore {
     func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await base.discard(run, in: namespace)
     }
+    func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        try await base.pause(namespace, reason: reason)
+    }
+    func resume(_ namespace: String) async throws(DurableError) -> Bool { try await base.resume(namespace) }
     func forget(_ namespace: String) async throws(DurableError) { try await base.forget(namespace) }
     func close() async { await base.close() }
 }

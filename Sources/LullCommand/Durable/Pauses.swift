@@ -1,0 +1,56 @@
+internal import CLullCommand
+internal import Lull
+internal import LullCore
+internal import LullDurable
+
+// Pausing a namespace: the commands, and what a status and a worker say of a pause.
+
+/// `lull pause` and `lull resume`.
+enum PauseCommand {
+    static func run(_ subcommand: Subcommand, _ options: CommandOptions) throws(Failure) -> String {
+        let store = try options.openStore(for: subcommand)
+        let (namespace, reason) = (options.namespace, options.reason)
+        let name = Terminal.shown(namespace)
+        if subcommand == .resume {
+            let wasPaused = try store.change(for: subcommand) { try await $0.resume(namespace) }
+            return wasPaused ? "resumed \(name)\n" : "\(name) was not paused\n"
+        }
+        let (old, pause) = try store.change(for: subcommand) { store in
+            (try await store.status(of: namespace).pause, try await store.pause(namespace, reason: reason))
+        }
+        return old == nil ? "paused \(name)\(pause.shownReason)\n" : "\(name) \(pause.sentence)\n"
+    }
+}
+
+extension DurablePause {
+    /// For how long the namespace has been paused.
+    var age: Duration {
+        let wall = StoreClock.system.read().wall
+        return max(.zero, .nanoseconds(wall.nanoseconds) - time)
+    }
+
+    /// `: the API is down`, or nothing.
+    var shownReason: String { reason.map { ": \(Terminal.plain($0))" } ?? "" }
+
+    /// `has been paused since 2026-11-27 14:02:11 +0100: the API is down`.
+    var sentence: String { "has been paused since \(timeOfDay)\(shownReason)" }
+
+    /// When it began, by the clock of the place where it is read.
+    private var timeOfDay: String {
+        var seconds = time_t(time.components.seconds)
+        var parts = tm()
+        guard localtime_r(&seconds, &parts) != nil else { return "\(seconds)" }
+        var text = [CChar](repeating: 0, count: 64)
+        let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S %z", &parts)
+        return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension DurableStatus {
+    /// What there is to say of a pause that is no figure.
+    var pauseLine: String? { pause.map { "\(Terminal.shown(namespace)) \($0.sentence)" } }
+
+    var pauseMembers: [(String, JSONValue)] {
+        [("pausedAt", .seconds(pause?.time)), ("pauseReason", .text(pause?.reason))]
+    }
+}

@@ -21,6 +21,12 @@ static const struct {
     {"gate", (const char[]){
 #embed "Schema/gate.sql"
     , 0}},
+    {"limiting", (const char[]){
+#embed "Schema/limiting.sql"
+    , 0}},
+    {"limits", (const char[]){
+#embed "Schema/limits.sql"
+    , 0}},
     {"look", (const char[]){
 #embed "Schema/look.sql"
     , 0}},

@@ -57,6 +57,9 @@ static const struct {
     {"shard", (const char[]){
 #embed "Scripts/shard.lua"
     , 0}},
+    {"starts", (const char[]){
+#embed "Scripts/starts.lua"
+    , 0}},
     {"submit", (const char[]){
 #embed "Scripts/submit.lua"
     , 0}},

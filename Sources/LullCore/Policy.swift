@@ -269,6 +269,8 @@ public enum PolicyError: Error, Hashable, Sendable {
     case maxBatchBelowOne(Int)
     /// A `maxBatch` is given, but an execution gets a single value anyway: only collecting and merging give it more.
     case maxBatchOfOneValue(Int)
+    /// The `maxRunning` is less than 1.
+    case maxRunningBelowOne(Int)
     /// The limit allows less than one start.
     case limitBelowOne(Int)
     /// The limit counts starts in no time.
@@ -307,6 +309,8 @@ extension PolicyError: CustomStringConvertible {
             "the maxBatch is \(count), but must be 1 or more"
         case .maxBatchOfOneValue(let count):
             "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
+        case .maxRunningBelowOne(let count):
+            "the maxRunning is \(count), but must be 1 or more"
         case .limitBelowOne(let starts):
             "the limit is \(starts), but must be 1 or more"
         case .limitWithoutPeriod(let period):

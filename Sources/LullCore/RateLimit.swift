@@ -59,21 +59,32 @@ package struct RateLimiter: Sendable {
     private let interval: CoreDuration
     /// By how much a start may come before `arrival`.
     private let allowance: CoreDuration
-    /// When the next start would come if all came at the rate of the long run.
-    private var arrival = CoreInstant.farPast
+    /// When the next start would come if all came at the rate of the long run; the far past before the first.
+    package private(set) var arrival: CoreInstant
     /// The earliest instant of the next start; the far past if there is no limit.
     package private(set) var next = CoreInstant.farPast
 
-    /// Creates a limiter that has counted nothing; without a limit it allows every start.
-    package init(_ limit: RateLimit?) {
-        interval = limit?.interval() ?? .zero
+    /// Creates a limiter; without a limit it allows every start.
+    ///
+    /// - Parameters:
+    ///   - limit: The limit.
+    ///   - arrival: What an earlier limiter has left; the far past for none.
+    ///   - unit: What instants are counted in, in nanoseconds.
+    package init(_ limit: RateLimit?, after arrival: CoreInstant = .farPast, inUnitsOf unit: Int64 = 1) {
+        interval = limit?.interval(inUnitsOf: unit) ?? .zero
         allowance = .scaled(Int64((limit?.burst ?? 1) - 1), by: interval.nanoseconds)
+        self.arrival = arrival
+        if limit != nil, arrival > .farPast { setNext() }
     }
 
     /// Counts a start.
     package mutating func start(at now: CoreInstant) {
         guard interval > .zero else { return }
         arrival = max(arrival, now).advanced(by: interval)
+        setNext()
+    }
+
+    private mutating func setNext() {
         let (earlier, overflow) = arrival.nanoseconds.subtractingReportingOverflow(allowance.nanoseconds)
         // What saturates never comes.
         next = arrival == .farFuture ? .farFuture : CoreInstant(nanoseconds: overflow ? .min : earlier)

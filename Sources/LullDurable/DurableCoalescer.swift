@@ -52,12 +52,13 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
 extension DurableRules {
     /// Returns the rules, or stops the program with the rule that is broken: the settings are part of its code.
     static func checked(
-        _ combining: Combination, _ maxBatch: Int?, _ whileRunning: DurableWhileRunning,
-        at site: SourceSite, _ make: () throws(PolicyError) -> Policy
+        _ combining: Combination, _ maxBatch: Int? = nil, limit: RateLimit?, maxRunning: Int?,
+        _ whileRunning: DurableWhileRunning, at site: SourceSite, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
             return try DurableRules(
-                try make(), combination: combining, maxBatch: maxBatch, whileRunning: whileRunning)
+                try make(), combination: combining, maxBatch: maxBatch, limit: limit, maxRunning: maxRunning,
+                whileRunning: whileRunning)
         } catch {
             refuse("\(error)", at: site)
         }
@@ -65,15 +66,15 @@ extension DurableRules {
 
     /// Returns the rules with a policy of the right kind, or stops the program with the rule that is broken.
     static func checked(
-        _ combining: Combination, _ maxBatch: Int?, _ whileRunning: DurableWhileRunning, _ policy: Policy,
-        is kind: Policy.Kind, at site: SourceSite
+        _ combining: Combination, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
+        _ whileRunning: DurableWhileRunning, _ policy: Policy, is kind: Policy.Kind, at site: SourceSite
     ) -> DurableRules {
         switch (policy.kind, kind) {
         case (.throttle, .debounce):
             refuse("the policy is a throttle, which is what a DurableThrottler takes", at: site)
         case (.debounce, .throttle):
             refuse("the policy is a debounce, which is what a DurableDebouncer takes", at: site)
-        default: checked(combining, maxBatch, whileRunning, at: site) { policy }
+        default: checked(combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: site) { policy }
         }
     }
 }

@@ -27,12 +27,12 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// Opens a namespace whose keys are debounced (<doc:Semantics>, section 3), and creates it if it is new.
     ///
     /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
-    /// from the next submit of each key on, `maxBatch` from the next claim on. Another kind of policy, other edges or
+    /// from the next submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind of policy, other edges or
     /// another `combining` or `whileRunning` are refused.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
     /// come from outside with `Policy.debounce`, and pass the policy to
-    /// ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``. How to choose settings: <doc:WorkThatSurvives>.
+    /// ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``. How to choose settings: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
     ///   - wait: The quiet period that ends a burst. With zero nothing is coalesced.
@@ -44,6 +44,9 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - spacing: The least time between two due instants of a key; only with the trailing edge. Nil for none.
     ///   - combining: Which of the values behind one execution is retained: the latest or the first. For all of them, in order,
     ///     use the form with `collecting`.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
+    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
@@ -56,12 +59,15 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest,
-        whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let site = SourceSite(fileID, line)
         require(combining != .collect, "to collect, make a DurableDebouncer(collectingFor:)", at: site)
-        let rules = DurableRules.checked(combining, nil, whileRunning, at: site) {
+        let rules = DurableRules.checked(
+            combining, limit: limit, maxRunning: maxRunning, whileRunning, at: site
+        ) {
             () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
@@ -79,10 +85,13 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(.collect, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
+        let rules = DurableRules.checked(
+            .collect, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: SourceSite(fileID, line)
+        ) {
             () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
@@ -97,13 +106,16 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
     ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
     ///   - maxBatch: With `collect`, the largest number of values in one execution.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
+    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
@@ -113,12 +125,14 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// - Throws: The same errors as the other form.
     public convenience init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue, namespace: String,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
-            combining, maxBatch, whileRunning, policy, is: .debounce, at: SourceSite(fileID, line))
+            combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy, is: .debounce,
+            at: SourceSite(fileID, line))
         try await self.init(rules, namespace, store, clock)
     }
 

@@ -23,11 +23,11 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
     ///
     /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply from the next
-    /// submit of each key on, `maxBatch` from the next claim on. Another kind of policy, other edges or another `combining` are
+    /// submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind of policy, other edges or another `combining` are
     /// refused.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that come from
-    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -35,6 +35,9 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
     ///   - combining: Which of the values behind one execution is retained: the latest or the first. For all of them, in order,
     ///     use the form with `collecting`.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
+    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
@@ -46,13 +49,16 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination = .latest, whileRunning: DurableWhileRunning = .queue, namespace: String,
+        combining: Combination = .latest, limit: RateLimit? = nil, maxRunning: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue, namespace: String,
         in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let site = SourceSite(fileID, line)
         require(combining != .collect, "to collect, make a DurableThrottler(collectingEvery:)", at: site)
-        let rules = DurableRules.checked(combining, nil, whileRunning, at: site) {
+        let rules = DurableRules.checked(
+            combining, limit: limit, maxRunning: maxRunning, whileRunning, at: site
+        ) {
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
@@ -68,10 +74,13 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         maxBatch: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue, namespace: String, in store: any DurableStore,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let rules = DurableRules.checked(.collect, maxBatch, whileRunning, at: SourceSite(fileID, line)) {
+        let rules = DurableRules.checked(
+            .collect, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: SourceSite(fileID, line)
+        ) {
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
@@ -85,13 +94,16 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(every:edges:maxCount:combining:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in ``init(every:edges:maxCount:combining:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
     ///     with a message.
     ///   - combining: Which of the values behind one execution are retained.
     ///   - maxBatch: With `collect`, the largest number of values in one execution.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
+    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
@@ -101,12 +113,14 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// - Throws: The same errors as the other form.
     public convenience init(
         policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue, namespace: String,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
-            combining, maxBatch, whileRunning, policy, is: .throttle, at: SourceSite(fileID, line))
+            combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy, is: .throttle,
+            at: SourceSite(fileID, line))
         try await self.init(rules, namespace, store, clock)
     }
 }

@@ -6,3 +6,4 @@
 @_exported public import struct LullCore.Edges
 @_exported public import struct LullCore.Policy
 @_exported public import enum LullCore.PolicyError
+@_exported public import struct LullCore.RateLimit

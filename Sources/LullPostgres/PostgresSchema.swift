@@ -114,11 +114,12 @@ enum Schema {
     /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes once it has
     /// been released. A change of functions alone is a new version, too, with an empty text. A version drops the functions whose
     /// results have another type, and says in the changelog that `allow` is to be called again.
-    static let migrations = ["tables", "restarting", "pausing"].map(text)
+    static let migrations = ["tables", "restarting", "pausing", "limiting"].map(text)
 
     /// The functions, after those that they call in their declarations.
     private static let functions = [
-        "gate", "submits", "rows", "runs", "counts", "submit", "change", "work", "namespaces", "dead", "look", "upkeep",
+        "gate", "submits", "rows", "runs", "counts", "submit", "change", "limits", "work", "namespaces", "dead", "look",
+        "upkeep",
     ].map(text)
 
     private static let settings = text("settings")

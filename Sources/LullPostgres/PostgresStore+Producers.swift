@@ -15,7 +15,7 @@ extension PostgresStore {
             return try DurableRules(row, at: 0)
         }
         let policy = rules.policy
-        var statement = statement("open", 12, selecting: DurableRules.columns)
+        var statement = statement("open", 16, selecting: DurableRules.columns)
         statement.add(namespace)
         statement.add(name: policy.kind == .debounce ? "debounce" : "throttle")
         statement.add(policy.wait.microseconds)
@@ -28,6 +28,10 @@ extension PostgresStore {
         statement.add(name: rules.combination.name)
         statement.add(rules.maxBatch.map { Int64($0) })
         statement.add(rules.whileRunning.name)
+        statement.add(rules.limit.map { Int64($0.starts) })
+        statement.add(rules.limit?.period.microseconds)
+        statement.add(rules.limit.map { Int64($0.burst) })
+        statement.add(rules.maxRunning.map { Int64($0) })
         guard let row = try await ask(statement, in: namespace, isRepeatable: true).first else {
             throw .unusable("the namespace \(namespace) could not be opened")
         }
@@ -120,7 +124,7 @@ extension DurableRules {
     /// The columns of a namespace, in the order in which they are read.
     static let columns = """
         kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, spacing, \
-        restart
+        restart, starts, period, burst, max_running
         """
 
     /// Reads the columns of a namespace, from one on.
@@ -149,6 +153,11 @@ extension DurableRules {
                 }
             try self.init(
                 policy, combination: combination, maxBatch: row.bigint(column + 8).map { Int($0) },
+                limit: row.bigint(column + 11).map { starts in
+                    RateLimit(
+                        starts: Int(starts), period: CoreDuration(microseconds: row.bigint(column + 12) ?? 0),
+                        burst: Int(row.bigint(column + 13) ?? 1))
+                }, maxRunning: row.bigint(column + 14).map { Int($0) },
                 whileRunning: DurableWhileRunning(name: row.text(column + 10)) ?? .queue)
         } catch {
             throw .unusable("the database has a policy that this version does not understand: \(error)")

@@ -17,7 +17,8 @@ extension RedisStore {
             return found.rules
         }
         // The first shard says how many there are.
-        var shards = state.change { $0.known.shards[namespace] } ?? newShards
+        // All leases are counted in one place.
+        var shards = state.change { $0.known.shards[namespace] } ?? (rules.maxRunning == nil ? newShards : 1)
         var shard = 0
         while shard < shards {
             let reply = try await client.ask(

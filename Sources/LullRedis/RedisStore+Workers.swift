@@ -13,6 +13,7 @@ extension RedisStore {
             return DurableExchange(reports, claim, failed: error)
         }
         var visit = Visit(namespace: namespace, owner: owner, shards: shards, reports: reports, claim: claim)
+        if claim != nil, state.change({ $0.known.limited.contains(namespace) }) { await takeStarts(for: &visit) }
         if let claim {
             let turn = state.change { state in
                 defer { state.known.turns[namespace] = (state.known.turns[namespace, default: -1] + 1) % shards }
@@ -28,16 +29,45 @@ extension RedisStore {
                 let limit = visit.room / count
                 rest.removeFirst(count)
                 visit.add(await answers(of: some, claiming: limit, visit), from: some)
+                if visit.isLimited, visit.starts == nil {
+                    // Nothing was handed out: the namespace has a limit of which this store did not know.
+                    state.change { _ = $0.known.limited.insert(namespace) }
+                    await takeStarts(for: &visit)
+                    rest = some + rest
+                    continue
+                }
                 isFirst = false
                 if claim.limit == 0 { break }
                 // Those that have more come again.
                 rest += some.filter { visit.hasMore($0) }
             }
-            visit.isComplete = rest.isEmpty
+            visit.isComplete = rest.isEmpty || visit.waitsForLimit
         }
         let others = visit.shardsWithReports
         visit.add(await answers(of: others, claiming: nil, visit), from: others)
+        await giveBackStarts(of: visit)
         return finish(visit)
+    }
+
+    // The limit of a namespace counts the starts of all its shards, in the first one.
+
+    /// Takes as many starts as the worker has room for, and the limit allows.
+    private func takeStarts(for visit: inout Visit) async {
+        guard visit.room > 0 else { return visit.starts = Starts() }
+        do throws(DurableError) {
+            let reply = try await run(
+                .starts, in: visit.namespace, 0, isRepeatable: false, Command("\(visit.room)", ""))
+            visit.starts = Starts(reply)
+        } catch {
+            visit.fail(error)
+        }
+    }
+
+    /// Gives back what was not used. What is not taken back, since others have taken some since, is lost to the limit.
+    private func giveBackStarts(of visit: Visit) async {
+        guard let starts = visit.starts, starts.unused > 0 else { return }
+        _ = try? await run(
+            .starts, in: visit.namespace, 0, isRepeatable: false, Command("\(-starts.unused)", starts.token))
     }
 
     package func lookAtRuns(
@@ -87,15 +117,32 @@ extension RedisStore {
         if let error = visit.error, visit.runs.isEmpty {
             return DurableExchange(reports: reports, claim: .failure(error))
         }
-        var wait = visit.next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
-        if !visit.isComplete { wait = .zero }
-        let next = visit.isComplete ? visit.next : .farPast
+        let next = visit.waitsForLimit ? visit.starts?.next : visit.isComplete ? visit.next : .farPast
+        let wait = next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
         let isPaused = visit.pause != nil
         let mark = state.changeAndWake { $0.wakeSignal.announce(next, in: claim.namespace, isPaused: isPaused) }
         var answer = DurableClaim.Answer(
             runs: visit.runs, dead: visit.dead, next: wait, mark: mark, pause: visit.pause)
         answer.now = visit.present
         return DurableExchange(reports: reports, claim: .success(answer))
+    }
+}
+
+/// What the limit of a namespace allows a worker to start.
+private struct Starts: Sendable {
+    /// How many of them were not used yet.
+    var unused = 0
+    /// When more may start; nil if that is now.
+    var next: CoreInstant?
+    /// What is to be given back with those that are not used.
+    var token = ""
+
+    init() {}
+
+    init(_ reply: Reply) {
+        unused = Int(reply[0].number ?? 0)
+        next = reply[2].number.map { CoreInstant(stored: $0) }
+        token = reply[3].text ?? ""
     }
 }
 
@@ -115,6 +162,10 @@ private struct Visit: Sendable {
     private(set) var present: CoreInstant?
     private(set) var pause: DurablePause?
     private(set) var error: DurableError?
+    /// What may start, if the namespace is known to have a limit.
+    var starts: Starts?
+    /// Whether the shards say that it has one.
+    private(set) var isLimited = false
     /// Whether all shards were asked.
     var isComplete = true
 
@@ -137,8 +188,13 @@ private struct Visit: Sendable {
         if let next = nexts[shard], let present { next <= present } else { false }
     }
 
+    mutating func fail(_ error: DurableError) { self.error = self.error ?? error }
+
     /// How many more runs the worker can take.
-    var room: Int { max(0, (claim?.limit ?? 0) - runs.count) }
+    var room: Int { min(roomOfWorker, starts?.unused ?? .max) }
+    private var roomOfWorker: Int { max(0, (claim?.limit ?? 0) - runs.count) }
+    /// Whether nothing more may start, though the worker has room.
+    var waitsForLimit: Bool { roomOfWorker > 0 && starts?.unused == 0 }
     /// The shards whose reports have not been sent.
     var shardsWithReports: [Int] { indices.keys.sorted() }
 
@@ -147,6 +203,8 @@ private struct Visit: Sendable {
         arguments.add(limit.map { Int64($0) })
         arguments.add(claim?.terms.lease.stored)
         arguments.add(claim.map { Int64(clamping: min($0.terms.maxAttempts, 1 << 52)) })
+        // As many as it takes, which no other shard is told.
+        arguments.add(starts.flatMap { _ in limit.map { Int64($0) } })
         // Those that an earlier round has handed out are known, too.
         let holding = ((claim?.holding ?? []) + runs.map(\.id)).filter { Int($0 % Int64(shards)) == shard }
         arguments.add("\(holding.count)")
@@ -188,6 +246,8 @@ private struct Visit: Sendable {
                 dead += (reply[2].list ?? []).map { DurableRun($0) }
                 if let number = reply[3].number { present = max(present ?? .farPast, CoreInstant(stored: number)) }
                 if let pause = DurablePause(stored: reply[5].bytes) { self.pause = self.pause ?? pause }
+                starts?.unused -= Int(reply[6].number ?? 0)
+                if reply[7].number == 1 { isLimited = true }
                 nexts[shard] = reply[4].number.map { CoreInstant(stored: $0) } ?? .farFuture
             }
         }

@@ -22,6 +22,8 @@ public final class RedisStore: DurableStore, ServerStore {
         var shards: [String: Int] = [:]
         /// The rules with which namespaces were opened.
         var rules: [String: DurableRules] = [:]
+        /// The namespaces that had a limit when they were last claimed from.
+        var limited: Set<String> = []
         /// The shard of each namespace at which the next claim begins.
         var turns: [String: Int] = [:]
         /// The shard that forgets next.

@@ -40,6 +40,7 @@ enum Script: String, CaseIterable, Sendable {
     case announce
     case workers
     case pause
+    case starts
 
     /// Those that wait for replicas, if the durability says so; submits wait by themselves.
     static let awaited: [Script] = [.change, .dead, .drop, .pause]
@@ -50,7 +51,7 @@ enum Script: String, CaseIterable, Sendable {
         case .submit, .change, .interruptions: ["meta", "shard", "gate", "rows", "submits"]
         case .work, .dead: ["meta", "shard", "gate", "rows", "submits", "runs"]
         case .forget: ["meta", "shard", "gate", "rows"]
-        case .look, .count, .announce, .workers, .pause: ["meta"]
+        case .look, .count, .announce, .workers, .pause, .starts: ["meta"]
         case .open, .page, .drop: []
         }
     }
@@ -58,7 +59,7 @@ enum Script: String, CaseIterable, Sendable {
     /// What the server is told of it. What workers need is allowed when its memory is full: otherwise a full queue could not drain.
     private var flags: String {
         switch self {
-        case .change, .work, .dead, .forget, .drop, .announce, .pause: " flags=allow-oom"
+        case .change, .work, .dead, .forget, .drop, .announce, .pause, .starts: " flags=allow-oom"
         case .look, .count, .page, .workers, .interruptions: " flags=no-writes"
         case .submit, .open: ""
         }

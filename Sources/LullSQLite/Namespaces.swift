@@ -7,6 +7,7 @@ internal import LullDurable
 /// The columns of a namespace, in the order in which they are read. Those after `name` are its rules, but for those of its pause.
 enum NamespaceColumn: Int32, Column, CaseIterable {
     case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing, restart
+    case starts, period, burst, maxRunning
     case paused, pauseReason
 
     /// The columns that are written when a namespace is opened.
@@ -27,6 +28,10 @@ enum NamespaceColumn: Int32, Column, CaseIterable {
         case .maxBatch: "max_batch"
         case .spacing: "spacing"
         case .restart: "restart"
+        case .starts: "starts"
+        case .period: "period"
+        case .burst: "burst"
+        case .maxRunning: "max_running"
         case .paused: "paused"
         case .pauseReason: "pause_reason"
         }
@@ -86,6 +91,10 @@ extension Connection {
         statement.bind(":max_batch", rules.maxBatch.map { Int64($0) })
         statement.bind(":spacing", policy.spacing == .zero ? nil : policy.spacing.nanoseconds)
         statement.bind(":restart", text: rules.whileRunning.name)
+        statement.bind(":starts", rules.limit.map { Int64($0.starts) })
+        statement.bind(":period", rules.limit?.period.nanoseconds)
+        statement.bind(":burst", rules.limit.map { Int64($0.burst) })
+        statement.bind(":max_running", rules.maxRunning.map { Int64($0) })
         statement.bind(":name", text: name)
         try statement.run()
     }
@@ -109,7 +118,9 @@ extension Statement {
         do {
             let rules = try DurableRules(
                 try policy(), combination: try combination(),
-                maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) }, whileRunning: try whileRunning())
+                maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) }, limit: limit(),
+                maxRunning: integerOrNull(NamespaceColumn.maxRunning).map { Int($0) },
+                whileRunning: try whileRunning())
             let pause = integerOrNull(NamespaceColumn.paused).map { time in
                 DurablePause(reason: textOrNull(NamespaceColumn.pauseReason), time: .nanoseconds(time))
             }
@@ -118,6 +129,14 @@ extension Statement {
             throw error
         } catch {
             throw connection.damage("a policy of the namespace \(name) that breaks a rule: \(error)")
+        }
+    }
+
+    private func limit() -> RateLimit? {
+        integerOrNull(NamespaceColumn.starts).map { starts in
+            RateLimit(
+                starts: Int(starts), period: CoreDuration(nanoseconds: integer(NamespaceColumn.period)),
+                burst: Int(integer(NamespaceColumn.burst)))
         }
     }
 

@@ -5,7 +5,7 @@ internal import LullCore
 enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
-    case namespaceByName, allNamespaces, insertNamespace, updateNamespace, writePause
+    case namespaceByName, allNamespaces, insertNamespace, updateNamespace, writePause, arrival, setArrival, leases
     case readCounters, addToCounters, countRestart
     case tallies, addToTally, deleteEmptyTally, oldestReady, wokenRows
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
@@ -76,6 +76,10 @@ enum Query: Int, CaseIterable {
             "UPDATE namespaces SET \(Self.rules.map { "\($0) = :\($0)" }.joined(separator: ", ")) WHERE name = :name"
 
         case .writePause: "UPDATE namespaces SET paused = :paused, pause_reason = :reason WHERE id = :namespace"
+
+        case .arrival: "SELECT arrival FROM namespaces WHERE id = :namespace"
+        case .setArrival: "UPDATE namespaces SET arrival = :arrival WHERE id = :namespace"
+        case .leases: "SELECT id, run_until FROM work WHERE run_state = 'claimed' AND namespace = :namespace"
 
         case .readCounters: "SELECT attempts, lost_leases, dead, restarted FROM namespaces WHERE id = :namespace"
         case .addToCounters:

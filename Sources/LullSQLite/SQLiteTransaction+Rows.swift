@@ -146,6 +146,36 @@ extension SQLiteTransaction {
         return try entries(statement)
     }
 
+    package mutating func arrival(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant {
+        let statement = try connection[.arrival]
+        defer { statement.reset() }
+        statement.bind(":namespace", namespace.id)
+        guard try statement.next(), let arrival = statement.integerOrNull(0) else { return .farPast }
+        return CoreInstant(nanoseconds: arrival)
+    }
+
+    package mutating func setArrival(
+        _ arrival: CoreInstant, in namespace: DurableNamespace
+    ) throws(DurableError) {
+        let statement = try connection[.setArrival]
+        statement.bind(":namespace", namespace.id)
+        statement.bind(":arrival", arrival.nanoseconds)
+        try statement.run()
+    }
+
+    package mutating func leases(
+        in namespace: DurableNamespace
+    ) throws(DurableError) -> [(handle: Int64, until: CoreInstant)] {
+        let statement = try connection[.leases]
+        defer { statement.reset() }
+        statement.bind(":namespace", namespace.id)
+        var leases: [(handle: Int64, until: CoreInstant)] = []
+        while try statement.next() {
+            leases.append((statement.integer(0), CoreInstant(nanoseconds: statement.integer(1))))
+        }
+        return leases
+    }
+
     package mutating func handles(in namespace: DurableNamespace) throws(DurableError) -> [Int64] {
         let statement = try connection[.allRows]
         defer { statement.reset() }

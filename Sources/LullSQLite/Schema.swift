@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [tables, restarting, pausing]
+    static let migrations = [tables, restarting, pausing, limiting]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
     // pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
@@ -90,6 +90,15 @@ enum Schema {
     private static let pausing = """
         ALTER TABLE namespaces ADD COLUMN paused INTEGER;
         ALTER TABLE namespaces ADD COLUMN pause_reason TEXT;
+        """
+
+    // `starts` in each `period`, `burst` of them at once; `arrival` is what the limit has counted.
+    private static let limiting = """
+        ALTER TABLE namespaces ADD COLUMN starts INTEGER;
+        ALTER TABLE namespaces ADD COLUMN period INTEGER;
+        ALTER TABLE namespaces ADD COLUMN burst INTEGER;
+        ALTER TABLE namespaces ADD COLUMN max_running INTEGER;
+        ALTER TABLE namespaces ADD COLUMN arrival INTEGER;
         """
 }
 

@@ -36,10 +36,16 @@ extension DurableReference {
     public mutating func nextStart(at now: Int) -> Int? {
         settle(at: now)
         if pause != nil { return nil }
-        return
-            (spans.filter { !($0.place == .ready && find($0.key, .claimed, .backoff) != nil) }.compactMap(\.start)
-            + keys.compactMap(\.gate.due)).min()
+        // Without a slot nothing starts before a lease ends, as far as the store knows.
+        let startable = spans.filter {
+            !($0.place == .ready && find($0.key, .claimed, .backoff) != nil) && (hasSlot || $0.place == .claimed)
+        }
+        let next = (startable.compactMap(\.start) + (hasSlot ? keys.compactMap(\.gate.due) : [])).min()
+        return next.map { max($0, setup.limit?.next(tat) ?? .min) }
     }
+
+    /// Whether `maxConcurrent` of the setup, here the most runs that workers have, allows another one.
+    var hasSlot: Bool { spans.count { $0.place == .claimed } < setup.maxConcurrent ?? .max }
 
     /// A rule of the model itself that does not hold: every submit is in one range, so that nothing is predicted twice.
     public var broken: String? {

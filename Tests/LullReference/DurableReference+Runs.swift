@@ -93,13 +93,17 @@ extension DurableReference {
             give(index, claim, next, at: now)
         }
         var room = claim.limit - lost.count
-        while room > 0 {
-            let startable = spans.filter { ($0.start ?? .max) <= now && !isBlocked($0) }
+        let isLimited = setup.limit != nil || setup.maxConcurrent != nil
+        while room > 0, setup.limit?.next(tat) ?? .min <= now {
+            let startable = spans.filter {
+                ($0.start ?? .max) <= now && !isBlocked($0) && (hasSlot || $0.place == .claimed)
+            }
             guard let start = startable.compactMap(\.start).min() else { break }
             let group = startable.filter { $0.start == start }
             let giving = group.filter { !vanishes($0, claim) }
             let dying = group.filter { vanishes($0, claim) }
-            for _ in 0..<min(room, giving.count) {
+            // Each start may be the last one that is allowed.
+            for _ in 0..<min(isLimited ? 1 : room, giving.count) {
                 guard let next = handed.popFirst() else {
                     findings.append("of \(giving.map(\.key)), startable since \(start), not all is handed out")
                     return []
@@ -109,6 +113,13 @@ extension DurableReference {
                     return []
                 }
                 take(next, claim, at: now)
+                if let limit = setup.limit { tat = later(max(tat ?? .min, now), by: limit.interval) }
+            }
+            if isLimited, !giving.isEmpty {
+                room -= 1
+                if room > 0, setup.limit?.next(tat) ?? .min <= now { continue }
+                requireAllTaken(handed)
+                return dying.map { ($0.key, $0.numbers.lowerBound) }
             }
             if giving.count >= room, !dying.isEmpty {
                 requireAllTaken(handed)

@@ -137,6 +137,8 @@ public struct DurableReference: Sendable {
     var tokens: [Token] = []
     /// How often values went back.
     public internal(set) var restarted = 0
+    /// What the limit of the setup has counted: when the next run would start if all so far had been spread evenly.
+    var tat: Int?
     /// The highest fence of a claim.
     var highestFence = 0
 

@@ -55,6 +55,8 @@ import Testing
         for column in [
             "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
             "dead DROP COLUMN run_mark", "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
+            "namespaces DROP COLUMN starts", "namespaces DROP COLUMN period", "namespaces DROP COLUMN burst",
+            "namespaces DROP COLUMN max_running", "namespaces DROP COLUMN arrival",
         ] {
             try raw.execute("ALTER TABLE \(column)")
         }

@@ -59,7 +59,10 @@ DECLARE
     certain bigint;
     count int;
     limited int;
+    allowed int;
     room int := size;
+    left_over int;
+    is_limited boolean := n.starts IS NOT NULL OR n.max_running IS NOT NULL;
     begun bigint := 0;
     lost bigint := 0;
 BEGIN
@@ -88,137 +91,182 @@ BEGIN
         END LOOP;
     END IF;
 
-    WHILE room > 0 LOOP
-        -- First, in one statement, the rows that have no run, and a value that is ready or falls due now, in their
-        -- order. `claim_row` does the same one by one, and takes four times as long (row `postgres-backlog`). Other
-        -- rows are left, and so are those that may start after one of them.
-        limited := room;
-        count := 0;
-        FOR a IN
-            WITH found AS MATERIALIZED (
-                SELECT
-                    w.ctid AS place, w.wake, w.born, present(w, now) AS seen,
-                    CASE
-                        WHEN w.run_id IS NOT NULL THEN w.run_until
-                        WHEN w.ready_due IS NOT NULL THEN coalesce(w.ready_since, w.ready_due)
-                        WHEN w.pending_count > 0 THEN next_change(w, n)
-                    END AS start,
-                    w.run_id IS NULL AND coalesce(coalesce(w.ready_count, w.pending_count) <= n.max_batch, true)
-                        AND (w.ready_to IS NULL OR coalesce(next_change(w, n) > present(w, now), true)) AS is_plain
-                FROM work w
-                WHERE w.namespace + 0 = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
-                ORDER BY w.wake, w.born LIMIT limited FOR UPDATE SKIP LOCKED
-            ), bounds AS MATERIALIZED (
-                SELECT CASE WHEN count(*) = limited THEN max(f.wake) ELSE now END AS certain,
-                    min(f.wake) FILTER (WHERE NOT f.is_plain AND f.start IS NOT NULL) AS other
-                FROM found f
-            ), plain AS (
-                SELECT f.place, f.start, f.seen, b.certain
-                FROM found f, bounds b
-                WHERE f.is_plain AND f.start <= least(b.certain, b.other - 1)
-                ORDER BY f.start, f.wake, f.born
-            ), numbered AS MATERIALIZED (
-                SELECT p.*, next_fence() AS run FROM plain p
-            ), claimed AS (
-                UPDATE work w SET
-                    run_id = c.run, fence = c.run, attempt = 1, owner = claim.owner, claimed_by = claim.owner,
-                    run_until = plus(c.seen, lease), taken = coalesce(w.ready_to, w.generation),
-                    run_from = coalesce(w.ready_from, first_pending(w)), run_to = coalesce(w.ready_to, w.generation),
-                    run_count = coalesce(w.ready_count, w.pending_count),
-                    run_first = coalesce(w.ready_first, w.pending_first), run_due = coalesce(w.ready_due, c.start),
-                    run_edge = coalesce(w.ready_edge, CASE
-                        WHEN w.phase = 'full' THEN 'maxCount' WHEN c.start >= w.quiet THEN 'trailing' ELSE 'maxWait'
-                        END::edge),
-                    run_slot = CASE WHEN w.ready_to IS NULL THEN w.pending_slot ELSE w.ready_slot END,
-                    ready_from = NULL, ready_to = NULL, ready_count = NULL, ready_first = NULL, ready_due = NULL,
-                    ready_since = NULL, ready_edge = NULL, ready_slot = NULL,
-                    (
-                        pending_count, pending_first, pending_last, pending_by, pending_slot, phase, latest, quiet, wake
-                    ) = (
-                        -- What was pending has fallen due, and the gate has changed as in `settle`.
-                        SELECT
-                            0, NULL, NULL, NULL, NULL, g.phase, CASE WHEN g.phase <> 'idle' THEN c.start END, g.quiet,
-                            least(plus(c.seen, lease), CASE g.phase
-                                WHEN 'open' THEN g.quiet WHEN 'resting' THEN plus(c.start, w.spacing) END)
-                        FROM (
-                            SELECT q.quiet, CASE
-                                WHEN q.quiet > c.seen AND NOT ends_with_execution(n) THEN 'open'
-                                WHEN plus(c.start, w.spacing) > c.seen THEN 'resting' ELSE 'idle' END::phase AS phase
-                            FROM (
-                                SELECT CASE n.kind WHEN 'throttle' THEN plus(c.start, w.span) ELSE w.quiet END AS quiet
-                            ) q
-                        ) g
-                        WHERE w.ready_to IS NULL
-                        UNION ALL
-                        SELECT
-                            w.pending_count, w.pending_first, w.pending_last, w.pending_by, w.pending_slot, w.phase,
-                            w.latest, w.quiet, least(plus(c.seen, lease), next_change(w, n))
-                        WHERE w.ready_to IS NOT NULL)
-                FROM numbered c WHERE w.ctid = c.place
-                RETURNING
-                    w.key, w.run_id, w.fence, w.run_from, w.run_to, w.run_count, w.run_edge, w.run_due, w.run_first,
-                    w.attempt, c.certain, CASE WHEN n.combination = 'collect' THEN run_values(w, n)
-                        ELSE ARRAY[CASE w.run_slot WHEN 0 THEN w.v0 WHEN 1 THEN w.v1 ELSE w.v2 END] END AS vals
-            )
-            SELECT
-                'run', c.key, c.vals, c.run_id, c.fence, c.run_from, c.run_to, c.run_count, c.run_edge::text, c.run_due,
-                c.run_first, c.attempt, c.certain
-            FROM claimed c ORDER BY c.run_id
-        LOOP
-            count := count + 1;
-            last := a.resume;
-            RETURN NEXT a;
-        END LOOP;
-        room := room - count;
-        begun := begun + count;
-        IF room = 0 THEN
-            resume := last;
-            EXIT;
-        END IF;
-
-        -- Then the others one by one. Rows are found in the order of `wake`, which may be too early: the order is known
-        -- when all have been found, and rows that were not found wake later than the last one that was.
-        places := '{}';
-        starts := '{}';
-        certain := now;
-        limited := room;
-        count := 0;
-        FOR r IN
-            SELECT w.* FROM work w
-            WHERE w.namespace + 0 = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
-            ORDER BY w.wake, w.born LIMIT limited FOR UPDATE SKIP LOCKED
-        LOOP
-            count := count + 1;
-            last := r.wake;
-            start := startable(settle(r, n, present(r, now)));
-            IF start <= now THEN
-                places := places || r.key;
-                starts := starts || start;
-            ELSE
-                PERFORM write_row(settle_row(r, n, present(r, now)), n, true);
-            END IF;
-        END LOOP;
-        IF count = limited THEN certain := last; END IF;
-        resume := certain;
-        EXIT WHEN count = 0;
-        FOR k, start IN
-            SELECT s.key, s.start FROM unnest(places, starts) WITH ORDINALITY AS s (key, start, index)
-            ORDER BY s.start, s.index
-        LOOP
-            r := locked_row(n, k, true);
-            IF start <= certain THEN
-                FOR a IN SELECT * FROM claim_row(r, n, owner, lease, max_attempts, now) LOOP
+    IF is_limited AND room > 0 THEN
+        SELECT s.* INTO n FROM namespaces s WHERE s.id = n.id FOR NO KEY UPDATE;
+        now := coalesce(at, present());
+    END IF;
+    left_over := room;
+    LOOP
+        IF is_limited THEN
+            room := starts_allowed(n, now, left_over);
+            EXIT WHEN room <= 0;
+            room := slots_left(n, room);
+            IF room = 0 THEN
+                -- Without a slot, what a worker has lost may still be taken over.
+                SELECT w.key INTO k FROM work w
+                WHERE w.claimed_by IS NOT NULL AND w.namespace = n.id AND w.run_until <= now
+                ORDER BY w.run_until, w.born LIMIT 1 FOR UPDATE SKIP LOCKED;
+                EXIT WHEN NOT FOUND;
+                room := 1;
+                FOR a IN
+                    SELECT * FROM claim_row(locked_row(n, k, true), n, owner, lease, max_attempts, now)
+                LOOP
                     room := room - (a.what = 'run')::int;
                     begun := begun + (a.what = 'run')::int;
                     lost := lost + (a.what = 'lost')::int;
                     IF a.what <> 'lost' THEN RETURN NEXT a; END IF;
                 END LOOP;
-            ELSE
-                PERFORM write_row(settle_row(r, n, present(r, now)), n, true);
+                n.arrival := after_starts(n, 1 - room, now);
+                left_over := left_over - 1 + room;
+                CONTINUE;
             END IF;
+        END IF;
+        allowed := room;
+        WHILE room > 0 LOOP
+            -- First, in one statement, the rows that have no run, and a value that is ready or falls due now, in their
+            -- order. `claim_row` does the same one by one, and takes four times as long (row `postgres-backlog`). Other
+            -- rows are left, and so are those that may start after one of them.
+            limited := room;
+            count := 0;
+            FOR a IN
+                WITH found AS MATERIALIZED (
+                    SELECT
+                        w.ctid AS place, w.wake, w.born, present(w, now) AS seen,
+                        CASE
+                            WHEN w.run_id IS NOT NULL THEN w.run_until
+                            WHEN w.ready_due IS NOT NULL THEN coalesce(w.ready_since, w.ready_due)
+                            WHEN w.pending_count > 0 THEN next_change(w, n)
+                        END AS start,
+                        w.run_id IS NULL AND coalesce(coalesce(w.ready_count, w.pending_count) <= n.max_batch, true)
+                            AND (w.ready_to IS NULL OR coalesce(next_change(w, n) > present(w, now), true)) AS is_plain
+                    FROM work w
+                    WHERE w.namespace + 0 = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
+                    ORDER BY w.wake, w.born LIMIT limited FOR UPDATE SKIP LOCKED
+                ), bounds AS MATERIALIZED (
+                    SELECT CASE WHEN count(*) = limited THEN max(f.wake) ELSE now END AS certain,
+                        min(f.wake) FILTER (WHERE NOT f.is_plain AND f.start IS NOT NULL) AS other
+                    FROM found f
+                ), plain AS (
+                    SELECT f.place, f.start, f.seen, b.certain
+                    FROM found f, bounds b
+                    WHERE f.is_plain AND f.start <= least(b.certain, b.other - 1)
+                    ORDER BY f.start, f.wake, f.born
+                ), numbered AS MATERIALIZED (
+                    SELECT p.*, next_fence() AS run FROM plain p
+                ), claimed AS (
+                    UPDATE work w SET
+                        run_id = c.run, fence = c.run, attempt = 1, owner = claim.owner, claimed_by = claim.owner,
+                        run_until = plus(c.seen, lease), taken = coalesce(w.ready_to, w.generation),
+                        run_from = coalesce(w.ready_from, first_pending(w)),
+                        run_to = coalesce(w.ready_to, w.generation),
+                        run_count = coalesce(w.ready_count, w.pending_count),
+                        run_first = coalesce(w.ready_first, w.pending_first), run_due = coalesce(w.ready_due, c.start),
+                        run_edge = coalesce(w.ready_edge, CASE
+                            WHEN w.phase = 'full' THEN 'maxCount' WHEN c.start >= w.quiet THEN 'trailing' ELSE 'maxWait'
+                            END::edge),
+                        run_slot = CASE WHEN w.ready_to IS NULL THEN w.pending_slot ELSE w.ready_slot END,
+                        ready_from = NULL, ready_to = NULL, ready_count = NULL, ready_first = NULL, ready_due = NULL,
+                        ready_since = NULL, ready_edge = NULL, ready_slot = NULL,
+                        (
+                            pending_count, pending_first, pending_last, pending_by, pending_slot, phase, latest,
+                            quiet, wake
+                        ) = (
+                            -- What was pending has fallen due, and the gate has changed as in `settle`.
+                            SELECT
+                                0, NULL, NULL, NULL, NULL, g.phase, CASE WHEN g.phase <> 'idle' THEN c.start END,
+                                g.quiet,
+                                least(plus(c.seen, lease), CASE g.phase
+                                    WHEN 'open' THEN g.quiet WHEN 'resting' THEN plus(c.start, w.spacing) END)
+                            FROM (
+                                SELECT q.quiet, CASE
+                                    WHEN q.quiet > c.seen AND NOT ends_with_execution(n) THEN 'open'
+                                    WHEN plus(c.start, w.spacing) > c.seen THEN 'resting' ELSE 'idle'
+                                    END::phase AS phase
+                                FROM (
+                                    SELECT
+                                        CASE n.kind WHEN 'throttle' THEN plus(c.start, w.span) ELSE w.quiet END AS quiet
+                                ) q
+                            ) g
+                            WHERE w.ready_to IS NULL
+                            UNION ALL
+                            SELECT
+                                w.pending_count, w.pending_first, w.pending_last, w.pending_by, w.pending_slot, w.phase,
+                                w.latest, w.quiet, least(plus(c.seen, lease), next_change(w, n))
+                            WHERE w.ready_to IS NOT NULL)
+                    FROM numbered c WHERE w.ctid = c.place
+                    RETURNING
+                        w.key, w.run_id, w.fence, w.run_from, w.run_to, w.run_count, w.run_edge, w.run_due, w.run_first,
+                        w.attempt, c.certain, CASE WHEN n.combination = 'collect' THEN run_values(w, n)
+                            ELSE ARRAY[CASE w.run_slot WHEN 0 THEN w.v0 WHEN 1 THEN w.v1 ELSE w.v2 END] END AS vals
+                )
+                SELECT
+                    'run', c.key, c.vals, c.run_id, c.fence, c.run_from, c.run_to, c.run_count, c.run_edge::text,
+                    c.run_due,
+                    c.run_first, c.attempt, c.certain
+                FROM claimed c ORDER BY c.run_id
+            LOOP
+                count := count + 1;
+                last := a.resume;
+                RETURN NEXT a;
+            END LOOP;
+            room := room - count;
+            begun := begun + count;
+            IF room = 0 THEN
+                resume := last;
+                EXIT;
+            END IF;
+
+            -- Then the others one by one. Rows are found in the order of `wake`, which may be too early: the order is
+            -- known when all have been found, and rows that were not found wake later than the last one that was.
+            places := '{}';
+            starts := '{}';
+            certain := now;
+            limited := room;
+            count := 0;
+            FOR r IN
+                SELECT w.* FROM work w
+                WHERE w.namespace + 0 = n.id AND w.wake <= now AND w.wake >= coalesce(since, 0)
+                ORDER BY w.wake, w.born LIMIT limited FOR UPDATE SKIP LOCKED
+            LOOP
+                count := count + 1;
+                last := r.wake;
+                start := startable(settle(r, n, present(r, now)));
+                IF start <= now THEN
+                    places := places || r.key;
+                    starts := starts || start;
+                ELSE
+                    PERFORM write_row(settle_row(r, n, present(r, now)), n, true);
+                END IF;
+            END LOOP;
+            IF count = limited THEN certain := last; END IF;
+            resume := certain;
+            EXIT WHEN count = 0;
+            FOR k, start IN
+                SELECT s.key, s.start FROM unnest(places, starts) WITH ORDINALITY AS s (key, start, index)
+                ORDER BY s.start, s.index
+            LOOP
+                r := locked_row(n, k, true);
+                IF start <= certain THEN
+                    FOR a IN SELECT * FROM claim_row(r, n, owner, lease, max_attempts, now) LOOP
+                        room := room - (a.what = 'run')::int;
+                        begun := begun + (a.what = 'run')::int;
+                        lost := lost + (a.what = 'lost')::int;
+                        IF a.what <> 'lost' THEN RETURN NEXT a; END IF;
+                    END LOOP;
+                ELSE
+                    PERFORM write_row(settle_row(r, n, present(r, now)), n, true);
+                END IF;
+            END LOOP;
         END LOOP;
+        n.arrival := after_starts(n, allowed - room, now);
+        left_over := left_over - allowed + room;
+        -- With slots: a run that was taken over, or has died, needed none.
+        EXIT WHEN n.max_running IS NULL OR room > 0;
     END LOOP;
 
+    IF is_limited AND begun > 0 AND n.starts IS NOT NULL THEN
+        UPDATE namespaces s SET arrival = n.arrival WHERE s.id = n.id;
+    END IF;
     IF begun + lost > 0 THEN
         INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at)
         VALUES (n.id, claim.owner, begun, lost, present())
@@ -230,6 +278,7 @@ BEGIN
     a.what := 'next'; a.first := now; a.resume := resume;
     SELECT w.wake INTO a.due FROM work w
     WHERE w.namespace + 0 = n.id AND w.wake >= coalesce(since, 0) ORDER BY w.wake LIMIT 1;
+    IF is_limited AND left_over > 0 THEN a.due := greatest(a.due, next_room(n, now)); END IF;
     RETURN NEXT a;
 END $$;
 

@@ -8,7 +8,7 @@ local JOIN, LEAD, COMPLETE, ABSORB = 1, 2, 3, 4
 
 local n = {}
 n.throttles, n.wait, n.max_wait, n.leading, n.trailing, n.extends, n.max_count, n.combination, n.max_batch, n.spacing,
-    n.restart = unpack(unpacked(rules))
+    n.restart, n.starts, n.period, n.burst, n.max_running = unpack(unpacked(rules))
 n.max_count = n.max_count or NEVER
 n.latest, n.first, n.collect = n.combination == 'latest', n.combination == 'first', n.combination == 'collect'
 n.span = n.throttles and n.wait or n.max_wait or NEVER

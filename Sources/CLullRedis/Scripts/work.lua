@@ -1,17 +1,19 @@
 -- Records a worker's reports, each as a step of its own, and then hands out runs.
 --
 -- ARGV[2]: the worker. ARGV[3]: how many runs it takes at most, or '' if it claims none; ARGV[4]: its lease; ARGV[5]:
--- how many attempts a run has; ARGV[6]: how many runs it has, and then their ids. Then six for each report: key, run,
+-- how many attempts a run has; ARGV[6]: how many runs may start, as `starts` has answered, or '' where the namespace has
+-- no limit; ARGV[7]: how many runs it has, and then their ids. Then six for each report: key, run,
 -- fence, kind, span, error. kind: heartbeat, completed, failed, released or interrupted; span: the new lease, or after
 -- how long a failed run is tried again, '' if it is not.
 --
 -- Answers with a list of 0 (recorded), 1 (recorded before), 2 (the lease was lost) or 4 (a recorded heartbeat of a run
 -- that a newer value has interrupted) for the reports; the runs; the
--- runs that died instead; the instant of the call; the first instant at which there may be more to claim, or nil; and
--- the pause of the namespace, in which there are no runs, or nil.
+-- runs that died instead; the instant of the call; the first instant at which there may be more to claim, or nil;
+-- the pause of the namespace, in which there are no runs, or nil; how many runs have started; and whether the namespace
+-- has a limit, so that nothing starts that `starts` has not allowed.
 local owner, limit = ARGV[2], tonumber(ARGV[3])
-local lease, max_attempts, held = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local first_report = 7 + held
+local lease, max_attempts, allowed, held = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local first_report = 8 + held
 
 local function report(key, id, fence, kind, span, error)
     local r = rows[key]
@@ -74,7 +76,7 @@ local offset, exhausted, last = 0, false, 0
 if limit then
     -- What is leased to this worker without its knowing: the answer was lost.
     local known = {}
-    for i = 7, 6 + held do known[tonumber(ARGV[i])] = true end
+    for i = 8, 7 + held do known[tonumber(ARGV[i])] = true end
     local mine = {}
     for _, member in ipairs(call('ZRANGEBYLEX', HELD, '[' .. owner .. ':', '(' .. owner .. ';')) do
         add(mine, string.sub(member, #owner + 2))
@@ -89,6 +91,11 @@ if limit then
         end
     end
 end
+
+if n.starts then room = min(room, allowed or 0) end
+-- How many more runs workers may have, and when the next lease ends.
+local slots = n.max_running and n.max_running - call('ZCARD', HELD) + 1 or NEVER
+local next_end = NEVER
 
 -- Rows are found by an instant that may be too early. Their order is certain up to that of the last one that was found.
 local startable = {}
@@ -106,13 +113,7 @@ if room > 0 then
         end
     end
 end
-while room > 0 and not exhausted do
-    local found = call('ZRANGEBYSCORE', DUE, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, room)
-    local size = #found / 2
-    offset, exhausted = offset + size, size < room
-    local certain = exhausted and now or tonumber(found[#found])
-    local keys = {}
-    for i = 1, #found, 2 do add(keys, found[i]) end
+local function start(keys, certain)
     load(keys)
     for _, key in ipairs(keys) do
         if rows[key] and not rows[key].noted then
@@ -127,22 +128,47 @@ while room > 0 and not exhausted do
     local later = {}
     for _, one in ipairs(startable) do
         local r = one[1]
-        if room == 0 or one[2] > certain then
+        local was_claimed = r.run and r.run.claimed
+        if room == 0 or one[2] > certain or slots <= 0 and not was_claimed then
             add(later, one)
         else
-            if r.run and r.run.claimed then
+            if was_claimed then
                 lost = lost + 1
                 if r.run.attempt >= max_attempts and not goes_back(r) then add(dead, described(r.key, r.run)) end
             end
             if claim(r, owner, lease, max_attempts) then
                 add(runs, { r.key, r.run })
-                room, begun = room - 1, begun + 1
-            elseif r.ready then
-                add(later, { r, r.ready.since or r.ready.due })
+                room, begun, next_end = room - 1, begun + 1, min(next_end, r.run.start)
+                if not was_claimed then slots = slots - 1 end
+            else
+                if was_claimed then slots = slots + 1 end
+                if r.ready then add(later, { r, r.ready.since or r.ready.due }) end
             end
         end
     end
     startable = later
+end
+while room > 0 and not exhausted do
+    if slots <= 0 then
+        -- Without a slot, what a worker has lost may still be taken over.
+        local keys = {}
+        for _, member in ipairs(call('ZRANGE', HELD, 0, -1)) do
+            local colon = string.find(member, ':', 1, true)
+            if colon then add(keys, string.sub(member, colon + 1)) end
+        end
+        start(keys, now)
+        for _, key in ipairs(keys) do
+            local run = rows[key] and rows[key].run
+            if run and run.claimed and run.start > now then next_end = min(next_end, run.start) end
+        end
+        if slots <= 0 then break end
+    end
+    local size = min(room, slots)
+    local found = call('ZRANGEBYSCORE', DUE, '-inf', digits(now), 'WITHSCORES', 'LIMIT', offset, size)
+    offset, exhausted = offset + #found / 2, #found / 2 < size
+    local keys = {}
+    for i = 1, #found, 2 do add(keys, found[i]) end
+    start(keys, exhausted and now or tonumber(found[#found]))
 end
 
 local handed = {}
@@ -153,5 +179,9 @@ for _, one in ipairs(runs) do
 end
 attempts, lost_leases = attempts + begun, lost_leases + lost
 save(true)
-local next = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')
-return { answers, handed, dead, digits(now), not pause and next[2] ~= 'inf' and next[2], pause }
+local next = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]
+-- For want of a slot: when a lease ends, or after a second, since nobody is told when a run of another worker ends.
+if room > 0 and slots <= 0 and next ~= 'inf' then
+    next = digits(max(tonumber(next), min(next_end, now + 1000000)))
+end
+return { answers, handed, dead, digits(now), not pause and next ~= 'inf' and next, pause, begun, n.starts and 1 or 0 }

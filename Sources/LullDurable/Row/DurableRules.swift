@@ -8,6 +8,11 @@ public struct DurableRules: Hashable, Sendable {
     public var combination: Combination
     /// The largest number of values in one run; nil for no limit (<doc:Semantics>, section 8). Applies from the next claim on.
     public let maxBatch: Int?
+    /// How often runs start, of all keys together; nil for no limit (<doc:Semantics>, section 7). Each attempt is a start.
+    public let limit: RateLimit?
+    /// The most runs that workers have at once, all workers together; nil for no limit. A lease that has ended counts until
+    /// another worker takes the run over.
+    public let maxRunning: Int?
     /// What a newer value of a key does to its run.
     public var whileRunning: DurableWhileRunning
 
@@ -19,14 +24,20 @@ public struct DurableRules: Hashable, Sendable {
         self.combination = combination
         self.whileRunning = whileRunning
         maxBatch = nil
+        limit = nil
+        maxRunning = nil
     }
 
-    /// Creates the rules of a namespace with a limit on the values in one run; nil for no limit.
+    /// Creates the rules of a namespace with limits; nil for no limit.
     ///
-    /// - Throws: ``/LullCore/PolicyError`` if the limit is less than 1, or if `combination` keeps a single value anyway.
+    /// - Throws: ``/LullCore/PolicyError`` if a number is less than 1, if the `limit` breaks a rule, or if there is a `maxBatch` and
+    ///   `combination` keeps a single value anyway.
     public init(
-        _ policy: Policy, combination: Combination, maxBatch: Int?, whileRunning: DurableWhileRunning = .queue
+        _ policy: Policy, combination: Combination, maxBatch: Int?, limit: RateLimit? = nil, maxRunning: Int? = nil,
+        whileRunning: DurableWhileRunning = .queue
     ) throws(PolicyError) {
+        try limit?.check()
+        if let maxRunning, maxRunning < 1 { throw .maxRunningBelowOne(maxRunning) }
         if let maxBatch {
             if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
             if combination != .collect { throw .maxBatchOfOneValue(maxBatch) }
@@ -34,6 +45,8 @@ public struct DurableRules: Hashable, Sendable {
         self.policy = policy
         self.combination = combination
         self.maxBatch = maxBatch
+        self.limit = limit
+        self.maxRunning = maxRunning
         self.whileRunning = whileRunning
     }
 

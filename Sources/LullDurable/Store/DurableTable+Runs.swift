@@ -11,21 +11,54 @@ extension DurableTable {
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         if namespace.pause != nil { return ([], [], nil) }
-        var result = ClaimResult(runs: try handOutAgain(claim, in: namespace, at: now))
+        var result = ClaimResult(
+            runs: try handOutAgain(claim, in: namespace, at: now), room: try startRoom(in: namespace))
         let knownCount = result.runs.count
-        while result.runs.count < claim.limit {
-            let room = claim.limit - result.runs.count
-            let found = try earliest(in: namespace, through: now, limit: room)
+        let before = result.room.limiter
+        while result.runs.count < claim.limit, result.room.limiter.next <= now {
+            let wanted = result.room.most(claim.limit - result.runs.count, at: now)
+            // Without a slot, what a worker has lost may still be taken over.
+            let found =
+                try wanted > 0
+                ? earliest(in: namespace, through: now, limit: wanted) : lost(&result.room, at: now, in: namespace)
             guard let last = found.last else { break }
             // Every row that was not found wakes at this instant or later: up to it the order is certain.
-            let certain = found.count < room ? now : last.wake
+            let certain = wanted == 0 || found.count < wanted ? now : last.wake
             try take(from: found, through: certain, &result, claim, in: namespace, at: now)
         }
         let attempts = result.runs.count - knownCount
         if attempts + result.lostLeases > 0 {
             try count(attempts: attempts, lostLeases: result.lostLeases, in: namespace)
         }
-        return (result.runs, result.dead, try nextWake(in: namespace))
+        if result.room.limiter.arrival != before.arrival {
+            try setArrival(result.room.limiter.arrival, in: namespace)
+        }
+        var next = try nextWake(in: namespace)
+        if result.runs.count < claim.limit { next = next.map { max($0, result.room.next(at: now)) } }
+        return (result.runs, result.dead, next)
+    }
+
+    /// Returns what the limits of a namespace leave.
+    private mutating func startRoom(in namespace: DurableNamespace) throws(DurableError) -> StartRoom {
+        var room = StartRoom(limiter: RateLimiter(nil))
+        if let limit = namespace.rules.limit {
+            room.limiter = RateLimiter(limit, after: try arrival(in: namespace), inUnitsOf: 1000)
+        }
+        if let maxRunning = namespace.rules.maxRunning {
+            let leases = try leases(in: namespace)
+            room.slots = maxRunning - leases.count
+            room.leases = leases.sorted { $0.until < $1.until }
+        }
+        return room
+    }
+
+    /// Returns a row whose lease has ended: each once in a claim, the one that ended first first.
+    private mutating func lost(
+        _ room: inout StartRoom, at now: CoreInstant, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableEntry] {
+        guard let lease = room.leases.first, lease.until <= now else { return [] }
+        room.leases.removeFirst()
+        return try entry(of: lease.handle, in: namespace).map { [$0] } ?? []
     }
 
     /// Claims those of the found rows that may start by an instant, in that order, and moves `wake` of the others later.
@@ -56,13 +89,15 @@ extension DurableTable {
             var row = old.row
             var endings: [DurableEnding] = []
             // The run may start, so if a worker has it, its lease has expired.
-            if let run = row.run, !run.isInBackoff { result.lostLeases += 1 }
+            let wasLost = row.run.map { !$0.isInBackoff } ?? false
+            if wasLost { result.lostLeases += 1 }
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             result.dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
                 DurableRun(key: old.key, values: [], run: run)
             }
+            result.room.note(isClaimed: isClaimed, wasLost: wasLost, until: row.run?.state.end, at: now)
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
@@ -221,4 +256,46 @@ private struct ClaimResult {
     /// Runs whose last lease has expired.
     var dead: [DurableRun] = []
     var lostLeases = 0
+    var room: StartRoom
+}
+
+/// What the limits of a namespace leave for a claim.
+private struct StartRoom {
+    var limiter: RateLimiter
+    /// How many more runs workers may have.
+    var slots = Int.max
+    /// The leases of all workers, those that end first first, if there is a limit on them.
+    var leases: [(handle: Int64, until: CoreInstant)] = []
+    /// When the first lease of this claim ends.
+    var ownEnd = CoreInstant.farFuture
+
+    /// Returns how many new runs may start now, up to a number.
+    func most(_ count: Int, at now: CoreInstant) -> Int {
+        let count = min(count, slots)
+        var (limiter, allowed) = (limiter, 0)
+        while allowed < count, limiter.next <= now {
+            limiter.start(at: now)
+            allowed += 1
+        }
+        return max(0, allowed)
+    }
+
+    /// Takes note of a row that has been looked at.
+    mutating func note(isClaimed: Bool, wasLost: Bool, until end: CoreInstant?, at now: CoreInstant) {
+        if isClaimed {
+            limiter.start(at: now)
+            if let end { ownEnd = min(ownEnd, end) }
+        }
+        if isClaimed != wasLost, slots < .max { slots += isClaimed ? -1 : 1 }
+    }
+
+    /// Returns when more may start, as far as the limits go: with the limit on runs, when a lease ends, or after a second, since nobody
+    /// is told when a run of another worker ends.
+    func next(at now: CoreInstant) -> CoreInstant {
+        if limiter.next > now { return limiter.next }
+        guard slots <= 0 else { return .farPast }
+        // Those that have ended have been taken over.
+        let others = leases.first { $0.until > now }?.until ?? .farFuture
+        return min(others, ownEnd, now.advanced(by: .seconds(1)))
+    }
 }

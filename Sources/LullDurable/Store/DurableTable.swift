@@ -55,6 +55,16 @@ package protocol DurableTable {
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError)
 
+    /// Returns what the limit has counted: when the next run would start if all so far had been spread evenly. The far past if none
+    /// has started. Asked only where the namespace has a limit.
+    mutating func arrival(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant
+    /// Records the same.
+    mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) throws(DurableError)
+    /// Returns the rows with runs that workers have, by their handles, each with the end of its lease.
+    mutating func leases(
+        in namespace: DurableNamespace
+    ) throws(DurableError) -> [(handle: Int64, until: CoreInstant)]
+
     /// Counts attempts that begin, and leases that ended before their runs: see ``DurableStatus``.
     mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError)
     /// Counts that the values of a run went back: see ``DurableStatus/restarted``.

@@ -22,6 +22,8 @@ struct MemoryTable: DurableTable {
         var attempts = 0
         var lostLeases = 0
         var restarted = 0
+        /// What the limit has counted.
+        var arrival = CoreInstant.farPast
         /// What the workers have announced, by their numbers, and when.
         var workers: [Int64: (identity: DurableWorker.Identity, at: CoreInstant)] = [:]
 
@@ -115,6 +117,18 @@ struct MemoryTable: DurableTable {
 
     mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
+    }
+
+    mutating func arrival(in namespace: DurableNamespace) -> CoreInstant { self[namespace].arrival }
+
+    mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) {
+        self[namespace].arrival = arrival
+    }
+
+    mutating func leases(in namespace: DurableNamespace) -> [(handle: Int64, until: CoreInstant)] {
+        self[namespace].entries { $0.row.run.map { !$0.isInBackoff } ?? false }.map {
+            ($0.handle, $0.row.run?.state.end ?? .farPast)
+        }
     }
 
     mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) {

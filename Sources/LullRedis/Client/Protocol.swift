@@ -111,6 +111,12 @@ struct ServerError: ServerFault {
     func durable(in namespace: String) -> DurableError {
         switch text.prefix(while: { $0 != " " }) {
         case "NOPOLICY": .noPolicy(namespace: namespace)
+        case "SHARDS":
+            .unusable(
+                """
+                the namespace \(namespace) was created with \(text.dropFirst(7)) shards, and a maxRunning needs one of a single \
+                shard: open it under another name, or forget it first
+                """)
         case "VERSION": .unusable(Self.otherVersion(Int64(text.dropFirst(8)) ?? 0, of: namespace))
         case "WRONGPASS", "NOAUTH", "NOPERM": .unusable("the server says: \(text)")
         case "WRONGTYPE": .unusable("the keys of Lull in the database hold something else: \(text)")

@@ -112,7 +112,7 @@ extension DurablePause {
 extension DurableRules {
     /// Reads the rules of a namespace.
     init(stored bytes: [UInt8]?) throws(DurableError) {
-        guard let packed = Packed(bytes), let list = packed.list, 10...11 ~= list.count else {
+        guard let packed = Packed(bytes), let list = packed.list, 10...15 ~= list.count else {
             throw .unusable("the namespace has rules that Lull did not write")
         }
         var edges: Edges = []
@@ -138,6 +138,9 @@ extension DurableRules {
                 }
             try self.init(
                 policy, combination: combination, maxBatch: packed[8].number.map { Int($0) },
+                limit: packed[11].number.map { starts in
+                    RateLimit(starts: Int(starts), period: duration(12) ?? .zero, burst: Int(packed[13].number ?? 1))
+                }, maxRunning: packed[14].number.map { Int($0) },
                 whileRunning: DurableWhileRunning(name: packed[10].text) ?? .queue)
         } catch {
             throw .unusable("the namespace has a policy that this version does not understand: \(error)")
@@ -153,6 +156,7 @@ extension DurableRules {
             policy.maxWait.map { "\($0.stored)" } ?? "", flag(policy.edges.contains(.leading)),
             flag(policy.edges.contains(.trailing)), flag(policy.delayRule == .extend), number(policy.maxCount),
             combination.name, number(maxBatch), "\(policy.spacing.stored)", whileRunning.name ?? "",
+            number(limit?.starts), limit.map { "\($0.period.stored)" } ?? "", number(limit?.burst), number(maxRunning),
         ]
     }
 }

@@ -197,6 +197,9 @@ extension DurableRules {
             case .first: .first
             case .collect: .collect
             }
+        let limit = setup.limit.map {
+            RateLimit(starts: $0.starts, period: CoreDuration(units: $0.period), burst: $0.burst)
+        }
         switch policy.kind {
         case .debounce:
             try self.init(
@@ -204,11 +207,12 @@ extension DurableRules {
                     wait: wait, maxWait: maxWait, edges: edges, delayRule: policy.extends ? .extend : .restart,
                     maxCount: policy.maxCount,
                     spacing: policy.spacing.map { CoreDuration(units: $0) }),
-                combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)
+                combination: combination, maxBatch: maxBatch, limit: limit, maxRunning: setup.maxConcurrent,
+                whileRunning: whileRunning)
         case .throttle:
             try self.init(
                 .throttle(interval: wait, edges: edges, maxCount: policy.maxCount), combination: combination,
-                maxBatch: maxBatch, whileRunning: whileRunning)
+                maxBatch: maxBatch, limit: limit, maxRunning: setup.maxConcurrent, whileRunning: whileRunning)
         }
     }
 }

@@ -75,11 +75,21 @@ struct SimulationTrial: Sendable {
         setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.Combination.allCases))
         interrupting = random.pick([nil, .whenDue, .whenSubmitted])
         maxBatch = Self.maxBatch(of: setup.combination, using: &random)
+        if random.oneIn(3) {
+            let starts = Int.random(in: 1...4, using: &random)
+            let burst = Int.random(in: 1...starts, using: &random)
+            // Stores count in smaller units than the model: what is divided has to come out even.
+            let period = (starts - burst + 1) * Int.random(in: 1...6, using: &random)
+            setup.limit = ReferenceSetup.Limit(starts, per: period, burst: burst)
+        }
+        // Where runs go back or die the order of those at one instant decides who gets a slot.
+        if interrupting == nil, random.oneIn(4) { setup.maxConcurrent = random.pick([1, 1, 2, 3]) }
         retention = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         tokenLifetime = random.oneIn(4) ? Int.random(in: 2...30, using: &random) : SimulationTrial.forEver
         steps = []
         let maker = StepMaker(
-            policy: policy, combination: setup.combination, isRestarting: interrupting != nil, using: &random)
+            policy: policy, combination: setup.combination, isRestarting: interrupting != nil,
+            isMortal: setup.maxConcurrent == nil, using: &random)
         for _ in 0..<length { steps.append(maker.step(using: &random)) }
     }
 
@@ -105,10 +115,11 @@ private struct StepMaker {
     private let accidents: Int
     private let haste: Int
     private let maxAttempts: Int
+    private let isMortal: Bool
     private let weights: [Int]
 
     init(
-        policy: ReferencePolicy, combination: ReferenceSetup.Combination, isRestarting: Bool,
+        policy: ReferencePolicy, combination: ReferenceSetup.Combination, isRestarting: Bool, isMortal: Bool,
         using random: inout SplitMix
     ) {
         self.policy = policy
@@ -119,7 +130,8 @@ private struct StepMaker {
         anonymity = random.pick([1, 3, 1000])
         accidents = random.pick([1, 1, 3, 8])
         haste = Int.random(in: 1...4, using: &random)
-        maxAttempts = random.pick([1, 2, 3, 3, 100])
+        maxAttempts = isMortal ? random.pick([1, 2, 3, 3, 100]) : 1000
+        self.isMortal = isMortal
         weights = [random.pick([4, 8, 16]), random.pick([4, 8]), random.pick([4, 8])]
     }
 
@@ -143,7 +155,8 @@ private struct StepMaker {
         case 1:
             return .claim(
                 anyone(&random), limit: random.pick([0, 1, 1, 2, 3, 100]), lease: random.pick([1, 3, 8, 20]),
-                maxAttempts: random.oneIn(5) ? random.pick([1, 2, 4]) : maxAttempts, forgets: random.oneIn(15),
+                maxAttempts: isMortal && random.oneIn(5) ? random.pick([1, 2, 4]) : maxAttempts,
+                forgets: random.oneIn(15),
                 lost: random.oneIn(loss))
         case 2:
             return .report(anyone(&random), run: anyone(&random), reportKind(using: &random), lost: random.oneIn(loss))

@@ -108,7 +108,7 @@ struct RowComparison {
         let held = rows.values.compactMap(\.run).filter { !$0.isInBackoff }.map { "\($0.id)" }
         let answer = try session.run(
             .work, in: namespace,
-            Command(["\(Self.text(now))", "7", "1000", Self.text(lease), "2", "\(held.count)"] + held))
+            Command(["\(Self.text(now))", "7", "1000", Self.text(lease), "2", "", "\(held.count)"] + held))
         let terms = DurableClaim.Terms(owner: 7, lease: lease, maxAttempts: 2)
         var fences: [String: Int64] = [:]
         for run in answer[1].list ?? [] { fences[run[0].text ?? ""] = run[2].number }
@@ -144,7 +144,7 @@ struct RowComparison {
         let answer = try session.run(
             .work, in: namespace,
             Command([
-                "\(Self.text(now))", "7", "", "", "", "0", key, "\(run.id)", "\(run.fence)", kind, Self.text(span),
+                "\(Self.text(now))", "7", "", "", "", "", "0", key, "\(run.id)", "\(run.fence)", kind, Self.text(span),
                 "no",
             ]))
         var settled = row

@@ -2,7 +2,7 @@ scenes.push({
     id: "stepper",
     title: "A stepper and its device",
     says: "Press + and − as fast as you like: the number follows at once, and the device gets one request, when your "
-        + "hand has rested for a second. Every press that is not sent saves a request.",
+        + "hand has paused for a second. Every press that is not sent saves a request.",
     mount(root, clock) {
         let [level, presses, sent] = [0, 0, 0];
         const shown = make("output", { class: "big", "aria-live": "off" }, "0");

@@ -24,7 +24,7 @@ struct CookbookTests {
     func `the index names every page`() throws {
         let index = try String(
             contentsOf: ArticleCode.root.appending(path: "\(Self.pages)/Cookbook.md"), encoding: .utf8)
-        #expect(Self.names.count == 15)
+        #expect(Self.names.count == 16)
         for name in Self.names { #expect(index.contains("| <doc:\(name)> |") && index.contains("- <doc:\(name)>")) }
     }
 }

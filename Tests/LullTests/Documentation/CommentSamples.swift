@@ -203,4 +203,20 @@ struct CommentSamples {
         for await position in positions.throttled(every: .seconds(1)) { await show(position) }
         #expect(found.all == ["cat", "1"])
     }
+
+    @Test
+    func `a limiter without a debouncer`() async throws {
+        struct Server {
+            let fetched = Record<Int>()
+            func fetch(_ page: Int) async throws { fetched.add(page) }
+        }
+        let service = Server()
+        let pages = 1...3
+        let limiter = Limiter(RateLimit(40, per: .seconds(60), burst: 10))
+        for page in pages {
+            try await limiter.acquire()
+            try await service.fetch(page)
+        }
+        #expect(service.fetched.all == [1, 2, 3])
+    }
 }

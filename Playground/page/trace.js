@@ -66,6 +66,8 @@ class Trace {
     #keys = new Map();
     #lines = 0;
     #rest = "";
+    /** The instants of the first line and of the last, also of one that does nothing. */
+    #span = null;
     /** The number of calls. */
     count = 0;
     submits = 0;
@@ -74,9 +76,9 @@ class Trace {
         return this.#keys.size;
     }
 
-    /** Milliseconds from the first call to the last. */
+    /** Milliseconds from the first line to the last. */
     get span() {
-        return this.submits ? Number(this.#at[this.count - 1] - this.#at[0]) / 1e6 : 0;
+        return this.submits ? Number(this.#span[1] - this.#span[0]) / 1e6 : 0;
     }
 
     at(index) {
@@ -131,10 +133,11 @@ class Trace {
         const { at, key = null, op, wait } = entry;
         if (at == null) throw new Error("“at” is missing");
         const instant = typeof at === "string" ? calendarNanoseconds(at) : exactNanoseconds(at instanceof Digits ? at.text : "");
-        if (this.count > 0 && instant < this.#at[this.count - 1]) throw new Error("time runs backwards here");
+        if (this.#span && instant < this.#span[1]) throw new Error("time runs backwards here");
         const operation = operations.indexOf(op ?? "submit");
         if (operation < 0) throw new Error(`“${op}” is not an operation`);
         const delay = wait == null ? -1n : Trace.#delay(wait);
+        this.#span = [this.#span?.[0] ?? instant, instant];
         const name = JSON.stringify(key);
         let number = key === null && operation > 1 ? -1 : this.#keys.get(name);
         // Another call on a key that has no submit yet does nothing.

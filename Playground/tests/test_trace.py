@@ -108,7 +108,8 @@ class TraceTest(TraceCase):
                 b'{"at":1,"wait":"3000h"}', b'{"at":1,"wait":"5"}', b'{"at":1,"wait":5}', b'{"at":1,"wait":0}', b'{"at":1,"wait":["5ms"]}',
                 b'{"at":0e400}', b'{"at":9223372036}', b'{"at":9223372036.854775806}', b'{"at":9223372036.854775807}',
                 b'{"at":-9223372036.854775807}', b'{"at":"2262-04-11T23:47:16.854775806Z"}', b'{"at":"2262-04-11T23:47:16.854775807Z"}',
-                '{"at":1,"wait":"5μs"}'.encode(), b'{"at":1,"op":"dance"}', b'{"at":1,"op":7}', b"[]", b"7", b""]:
+                '{"at":1,"wait":"5μs"}'.encode(), b'{"at":1,"op":"dance"}', b'{"at":1,"op":7}', b'{"at":1,"op":"touch"}', b'{"at":5,"op":"touch"}\n{"at":1}',
+                b'{"at":5,"op":"flush","key":"a"}\n{"at":5}', b"[]", b"7", b""]:
             with self.subTest(data):
                 with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
                     file.write(data)

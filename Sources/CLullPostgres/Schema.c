@@ -33,8 +33,8 @@ static const struct {
     {"namespaces", (const char[]){
 #embed "Schema/namespaces.sql"
     , 0}},
-    {"pausing", (const char[]){
-#embed "Schema/pausing.sql"
+    {"operating", (const char[]){
+#embed "Schema/operating.sql"
     , 0}},
     {"restarting", (const char[]){
 #embed "Schema/restarting.sql"

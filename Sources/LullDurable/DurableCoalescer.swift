@@ -168,6 +168,22 @@ extension DurableCoalescer {
         try await store.cancel(nil, in: namespace)
     }
 
+    /// Does the same for the keys of a selection, in steps: others submit and work in between.
+    ///
+    /// - Returns: The number of keys that had anything to execute.
+    @discardableResult
+    public func flush(matching selection: DurableSelection) async throws(DurableError) -> Int {
+        try await store.flush(matching: selection, in: namespace)
+    }
+
+    /// Drops what no worker has claimed under the keys of a selection, in steps: others submit and work in between.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    public func cancel(matching selection: DurableSelection) async throws(DurableError) -> Int {
+        try await store.cancel(matching: selection, in: namespace)
+    }
+
     // MARK: - The state of a submit
 
     /// Returns the present state of a submit, with one call of the store.
@@ -425,6 +441,42 @@ extension DurableCoalescer {
     @discardableResult
     public func retry(_ run: Int64) async throws(DurableError) -> DurableRetry {
         try await store.retry(run, in: namespace)
+    }
+
+    /// Retries the dead runs of a selection, the oldest first, some at a time.
+    ///
+    /// - Returns: How many were accepted, and how many were refused for which reason.
+    @discardableResult
+    public func retry(matching selection: DurableSelection) async throws(DurableError) -> [DurableRetry: Int] {
+        var counts: [DurableRetry: Int] = [:]
+        var rest = try await store.deadRuns(matching: selection, in: namespace)[...]
+        while !rest.isEmpty {
+            for answer in try await store.retryAll(Array(rest.prefix(DurableSelection.step)), in: namespace) {
+                counts[answer, default: 0] += 1
+            }
+            rest = rest.dropFirst(DurableSelection.step)
+        }
+        return counts
+    }
+
+    /// Deletes the dead runs of a selection with their values, some at a time.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    public func discard(matching selection: DurableSelection) async throws(DurableError) -> Int {
+        var count = 0
+        var rest = try await store.deadRuns(matching: selection, in: namespace)[...]
+        while !rest.isEmpty {
+            count += try await store.discardAll(Array(rest.prefix(DurableSelection.step)), in: namespace)
+            rest = rest.dropFirst(DurableSelection.step)
+        }
+        return count
+    }
+
+    /// Returns how many keys a flush or a cancel of a selection would change, and how many dead runs it has. The cost grows with the
+    /// number of keys that are not idle.
+    public func count(matching selection: DurableSelection) async throws(DurableError) -> DurableSelectionCount {
+        try await store.count(matching: selection, in: namespace)
     }
 
     /// Deletes a dead run with its values.

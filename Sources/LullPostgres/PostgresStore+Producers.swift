@@ -68,44 +68,47 @@ extension PostgresStore {
     /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has locked come last,
     /// each by itself.
     package func change(
-        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
         var keys: [[UInt8]] = []
-        if let key {
+        if case .key(let key) = target {
             keys = [key]
         } else {
-            var statement = statement("keys", 2)
+            var statement = statement("keys", 6)
             statement.add(namespace)
-            statement.add(submitter)
+            statement.add(target.submitter)
+            add(target.selection ?? .all, to: &statement)
             keys = try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bytes(0) }
         }
         var sum = ChangeSum()
         var busy: [[UInt8]] = []
         for start in stride(from: 0, to: keys.count, by: 500) {
             let some = Array(keys[start..<min(start + 500, keys.count)])
-            busy += try await self.change(change, some, of: submitter, in: namespace, patience: 0, &sum)
+            busy += try await self.change(change, some, target, in: namespace, patience: 0, &sum)
             // Each key that changes by itself adds a row to be summed up.
             if start % 50_000 == 49_500 || start > 0 && start + 500 >= keys.count { await forgetSome(now: true) }
         }
         for key in busy {
             let patience = Int32(clamping: options.timeLimit.components.seconds * 1000 / 2)
-            _ = try await self.change(change, [key], of: submitter, in: namespace, patience: patience, &sum)
+            _ = try await self.change(change, [key], target, in: namespace, patience: patience, &sum)
         }
         return sum
     }
 
     /// - Returns: The keys that another transaction has locked.
     private func change(
-        _ change: DurableChange, _ keys: [[UInt8]], of submitter: Int64?, in namespace: String, patience: Int32,
+        _ change: DurableChange, _ keys: [[UInt8]], _ target: ChangeTarget, in namespace: String, patience: Int32,
         _ sum: inout ChangeSum
     ) async throws(DurableError) -> [[UInt8]] {
-        var statement = statement("change_keys", 6)
+        var statement = statement("change_keys", 8)
         statement.add(namespace)
         statement.add(keys)
-        statement.add(change.name(of: submitter))
-        statement.add(submitter)
+        statement.add(change.name(of: target))
+        statement.add(target.submitter)
         statement.add(int: patience)
         statement.add(options.microseconds)
+        statement.add(target.selection?.microseconds)
+        statement.add(target.selection?.error)
         guard let row = try await ask(statement, in: namespace, isRepeatable: false).first else { return [] }
         sum.count += Int(row.bigint(0) ?? 0)
         sum.mixed += Int(row.bigint(1) ?? 0)
@@ -113,11 +116,24 @@ extension PostgresStore {
         return row.byteStrings(4)
     }
 
+    /// Adds the conditions of a selection, and the instant.
+    func add(_ selection: DurableSelection, to statement: inout Statement) {
+        statement.add([UInt8]?(selection.prefix))
+        statement.add(selection.microseconds)
+        statement.add(selection.error)
+        statement.add(options.microseconds)
+    }
+
     func ask(_ text: String, _ parameter: String, in namespace: String) async throws(DurableError) -> Rows {
         var statement = Statement(text)
         statement.add(parameter)
         return try await ask(statement, in: namespace, isRepeatable: true)
     }
+}
+
+extension DurableSelection {
+    /// The age in microseconds.
+    fileprivate var microseconds: Int64? { age.map { CoreDuration($0).microseconds } }
 }
 
 extension DurableRules {

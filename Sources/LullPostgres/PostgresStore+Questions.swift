@@ -152,6 +152,33 @@ extension PostgresStore {
         }
     }
 
+    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``.
+    public func count(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSelectionCount {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("count_selected", 5, selecting: "flushable, cancellable, dead")
+        statement.add(namespace)
+        add(selection, to: &statement)
+        let row = try await ask(statement, in: namespace, isRepeatable: true).first
+        var found = DurableSelectionCount()
+        found.flushable = Int(row?.bigint(0) ?? 0)
+        found.cancellable = Int(row?.bigint(1) ?? 0)
+        found.dead = Int(row?.bigint(2) ?? 0)
+        return found
+    }
+
+    /// Returns the dead runs of a selection: see ``/LullDurable/DurableStore/deadRuns(matching:in:)``.
+    public func deadRuns(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> [Int64] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("dead_runs", 5)
+        statement.add(namespace)
+        add(selection, to: &statement)
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bigint(0) }
+    }
+
     /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
     public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
         try checkText(namespace, "the name of the namespace")

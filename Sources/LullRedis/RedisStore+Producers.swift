@@ -146,16 +146,20 @@ extension RedisStore {
 
     /// Flushes or cancels some keys at a time, in the order of their first submits, so that no script is long.
     package func change(
-        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
         var keys: [(key: [UInt8], shard: Int)] = []
-        if let key {
+        if case .key(let key) = target {
             keys = [(key, try await shard(of: key, in: namespace))]
         } else {
             var found: [(born: Int64, key: [UInt8], shard: Int)] = []
+            let (submitter, selection) = (target.submitter, target.selection ?? .all)
+            let look = try await look(at: namespace, 0)
             try await scan(namespace) { key, stored, shard in
                 let from = stored.row.pending?.submitter
-                guard submitter == nil || from == .several || from == submitter.map({ .one($0) }) else { return }
+                guard submitter == nil || from == .several || from == submitter.map({ .one($0) }),
+                    selection.includes(key, stored.row, at: look.now, by: look.rules)
+                else { return }
                 found.append((stored.row.born, key, shard))
             }
             keys = found.sorted { ($0.born, $0.shard) < ($1.born, $1.shard) }.map { ($0.key, $0.shard) }
@@ -164,8 +168,15 @@ extension RedisStore {
         for shard in Set(keys.map(\.shard)).sorted() {
             let own = keys.filter { $0.shard == shard }
             for start in stride(from: 0, to: own.count, by: 500) {
-                var arguments = Command(change.name(of: submitter))
-                arguments.add(submitter)
+                var arguments = Command([])
+                if let selection = target.selection, !selection.isPrefixAlone {
+                    arguments.add(change.name(of: target) + "Some")
+                    arguments.add(selection.age.map { CoreDuration($0).stored })
+                    arguments.add(selection.error ?? "")
+                } else {
+                    arguments.add(change.name(of: target))
+                    arguments.add(target.submitter)
+                }
                 for (key, _) in own[start..<min(start + 500, own.count)] { arguments.add(key) }
                 let reply = try await run(.change, in: namespace, shard, isRepeatable: false, arguments)
                 sum.count += Int(reply[0].number ?? 0)

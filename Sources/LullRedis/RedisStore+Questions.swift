@@ -316,6 +316,49 @@ extension RedisStore {
         return values
     }
 
+    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. Reads all rows of the namespace, some at a time.
+    public func count(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSelectionCount {
+        let look = try await look(at: namespace, 0)
+        var found = DurableSelectionCount()
+        try await scan(namespace) { key, stored, _ in
+            guard selection.includes(key, stored.row, at: look.now, by: look.rules) else { return }
+            found.add(stored.row, at: look.now, by: look.rules)
+        }
+        found.dead = try await deadRuns(matching: selection, in: namespace).count
+        return found
+    }
+
+    /// Returns the dead runs of a selection: see ``/LullDurable/DurableStore/deadRuns(matching:in:)``.
+    public func deadRuns(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> [Int64] {
+        var found: [(at: CoreInstant, run: Int64)] = []
+        for shard in 0..<(try await shards(of: namespace)) {
+            let now = try await look(at: namespace, shard).now
+            let prefix = Scripts.prefix(namespace, shard)
+            let ids = try await ask(Command("ZRANGE", prefix + "dead", "0", "-1"), in: namespace)
+            var rest = (ids.list ?? []).compactMap(\.number)[...]
+            while !rest.isEmpty {
+                let some = rest.prefix(1000)
+                rest = rest.dropFirst(some.count)
+                var command = Command("HMGET", prefix + "past")
+                for id in some { command.add("d\(id)") }
+                for (id, stored) in zip(some, try await ask(command, in: namespace).list ?? []) {
+                    // It may have been retried meanwhile.
+                    guard let packed = Packed(stored.bytes), let key = packed[0].bytes, let at = packed[1].number else {
+                        continue
+                    }
+                    let died = CoreInstant(stored: at)
+                    let error = DurableRow.Run(packed[2]).error
+                    if selection.includes(deadRunOf: key, error, diedAt: died, at: now) { found.append((died, id)) }
+                }
+            }
+        }
+        return found.sorted { ($0.at, $0.run) < ($1.at, $1.run) }.map(\.run)
+    }
+
     /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
     public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
         switch try await end(run, "retry", in: namespace) {

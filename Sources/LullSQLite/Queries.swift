@@ -12,7 +12,7 @@ enum Query: Int, CaseIterable {
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allRows, rowOfNamespace, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst, latestEnds, latestEndsOfKey
-    case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deleteDead
+    case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deadNumbers, deleteDead
     case firstEnd, oldEnds, keepEnds, forgetEnds
     case firstToken, answerToToken, insertToken, forgetTokens
     case someRows, forgetEndsOfNamespace, forgetTokensOfNamespace, forgetValuesOfNamespace
@@ -180,6 +180,7 @@ enum Query: Int, CaseIterable {
         case .newestDead: "SELECT max(run_to) FROM dead WHERE namespace = :namespace AND key = :key"
         case .deadRuns:
             "SELECT \(Self.dead) FROM dead WHERE namespace = :namespace ORDER BY at, run_id LIMIT :limit"
+        case .deadNumbers: "SELECT run_id, key, at, error FROM dead WHERE namespace = :namespace ORDER BY at, run_id"
         case .deleteDead: "DELETE FROM dead WHERE run_id = :run AND namespace = :namespace"
 
         case .firstEnd: "SELECT recorded FROM ended ORDER BY id LIMIT 1"

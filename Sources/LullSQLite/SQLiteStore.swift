@@ -163,10 +163,40 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
     private func change(
         _ change: DurableChange, _ key: [UInt8]?, in namespace: String
     ) async throws(DurableError) -> Int {
-        if let key {
-            return try await write { file throws(DurableError) in try file.change(change, key, in: namespace) }
+        guard let key else { return try await self.change(change, matching: .all, in: namespace) }
+        return try await write { file throws(DurableError) in try file.change(change, key, in: namespace) }
+    }
+
+    /// Flushes a selection: see ``/LullDurable/DurableStore/flush(matching:in:)``.
+    @discardableResult
+    public func flush(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try await change(.flush, matching: selection, in: namespace)
+    }
+
+    /// Cancels a selection: see ``/LullDurable/DurableStore/cancel(matching:in:)``.
+    @discardableResult
+    public func cancel(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try await change(.cancel, matching: selection, in: namespace)
+    }
+
+    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. In steps, between which other calls are made.
+    public func count(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSelectionCount {
+        var sweep = try await read { file throws(DurableError) in try file.sweep(of: namespace, matching: selection) }
+        while !sweep.isComplete {
+            let rest = sweep
+            sweep = try await read { file throws(DurableError) in try file.change(nil, rest, in: namespace) }
         }
-        var sweep = try await read { file throws(DurableError) in try file.sweep(of: namespace) }
+        var found = sweep.found
+        found.dead = try await deadRuns(matching: selection, in: namespace).count
+        return found
+    }
+
+    private func change(
+        _ change: DurableChange, matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> Int {
+        var sweep = try await read { file throws(DurableError) in try file.sweep(of: namespace, matching: selection) }
         while !sweep.isComplete {
             let rest = sweep
             sweep = try await write { file throws(DurableError) in try file.change(change, rest, in: namespace) }
@@ -259,6 +289,32 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
     /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try await read { file throws(DurableError) in try file.dead(in: namespace, limit: limit) }
+    }
+
+    /// Returns the dead runs of a selection: see ``/LullDurable/DurableStore/deadRuns(matching:in:)``.
+    public func deadRuns(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> [Int64] {
+        try await read { file throws(DurableError) in try file.deadRuns(matching: selection, in: namespace) }
+    }
+
+    /// Retries dead runs in one transaction: see ``/LullDurable/DurableStore/retryAll(_:in:)``.
+    public func retryAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
+        try await write { file throws(DurableError) in
+            var answers: [DurableRetry] = []
+            for run in runs { answers.append(try file.retry(run, in: namespace)) }
+            return answers
+        }
+    }
+
+    /// Discards dead runs in one transaction: see ``/LullDurable/DurableStore/discardAll(_:in:)``.
+    @discardableResult
+    public func discardAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
+        try await write { file throws(DurableError) in
+            var count = 0
+            for run in runs where try file.discard(run, in: namespace) { count += 1 }
+            return count
+        }
     }
 
     /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.

@@ -121,7 +121,7 @@ package struct SQLiteTransaction: DurableTable {
     }
 }
 
-// Changing all keys: in steps, between which other processes write. Which rows it is about is read once, without a lock.
+// Changing all keys, or those of a selection: in steps, between which other processes write. Which rows it is about is read once, without a lock.
 
 extension SQLiteTransaction {
     /// How long a step takes, about. The commit comes on top.
@@ -129,14 +129,16 @@ extension SQLiteTransaction {
     /// The rows between two looks at the time.
     private static let rowsPerLook = 32
 
-    /// Begins a change of all keys of a namespace.
-    package mutating func sweep(of name: String) throws(DurableError) -> DurableSweep {
-        try sweep(of: try namespace(name), at: now)
+    /// Begins a change of the keys of a selection, or a count of them.
+    package mutating func sweep(
+        of name: String, matching selection: DurableSelection
+    ) throws(DurableError) -> DurableSweep {
+        try sweep(of: try namespace(name), matching: selection, at: now)
     }
 
-    /// Makes a step of a change of all keys, and returns what is left.
+    /// Makes a step of a change of the keys of a selection, or of a count of them, and returns what is left.
     package mutating func change(
-        _ change: DurableChange, _ sweep: DurableSweep, in name: String, for time: Duration = stepTime
+        _ change: DurableChange?, _ sweep: DurableSweep, in name: String, for time: Duration = stepTime
     ) throws(DurableError) -> DurableSweep {
         let namespace = try namespace(name)
         let end = ContinuousClock.now.advanced(by: time)
@@ -175,6 +177,23 @@ extension SQLiteTransaction {
             listings.append(DurableListing(key: entry.key, row: entry.row, rules: namespace.rules, at: now))
         }
         return listings
+    }
+
+    /// Returns the numbers of the dead runs of a selection, the oldest first.
+    package mutating func deadRuns(
+        matching selection: DurableSelection, in name: String
+    ) throws(DurableError) -> [Int64] {
+        let statement = try connection[.deadNumbers]
+        defer { statement.reset() }
+        statement.bind(":namespace", try namespace(name).id)
+        var runs: [Int64] = []
+        while try statement.next() {
+            let error = statement.textOrNull(3).map { Array($0.utf8) }
+            let isSelected = selection.includes(
+                deadRunOf: statement.blob(1), error, diedAt: statement.instant(2), at: now)
+            if isSelected { runs.append(statement.integer(0)) }
+        }
+        return runs
     }
 
     func dead(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {

@@ -32,8 +32,8 @@ struct StoreUsageTests {
         ("submit --change-policy k v", 64, "--change-policy needs the new policy"),
         ("submit --wait 1s --throttle 1s k v", 64, "--wait and --throttle exclude each other"),
         ("list --format jsonl", 64, "lull list has no option --format; use --json"),
-        ("dead list --all", 64, "--all is only for retry and discard"),
-        ("dead retry 1 --all", 64, "RUN and --all exclude each other"),
+        ("dead list --all", 64, "--all, --prefix, --older-than and --error are only for retry and discard"),
+        ("dead retry 1 --all", 64, "RUN does not go with --all, --prefix, --older-than and --error"),
         ("status k", 64, "unexpected argument k"),
         ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),
     ])

@@ -83,13 +83,44 @@ extension DurableReference {
             && find(key, .pending, .held, .ready, .claimed, .backoff) == nil
     }
 
-    /// Flushes one key or all.
+    /// Conditions for keys: the beginning, how long ago the oldest submit was that no worker has, and a part of the error after which
+    /// the run waits for another attempt.
+    public struct Selection: Hashable, Sendable {
+        /// The beginning of keys.
+        public var prefix: String
+        /// How long ago the oldest submit was, at least; nil for any time.
+        public var age: Int?
+        /// A part of the error; nil for any or none.
+        public var error: String?
+
+        /// Creates conditions.
+        public init(prefix: String, age: Int?, error: String?) {
+            self.prefix = prefix
+            self.age = age
+            self.error = error
+        }
+    }
+
+    private func isSelected(_ key: String, _ selection: Selection?, at now: Int) -> Bool {
+        guard let selection else { return true }
+        guard key.hasPrefix(selection.prefix) else { return false }
+        if let error = selection.error {
+            guard let run = find(key, .backoff), spans[run].error?.contains(error) == true else { return false }
+        }
+        guard let age = selection.age else { return true }
+        return spans.contains { span in
+            span.key == key && [.pending, .held, .ready, .backoff].contains(span.place) && span.first <= now - age
+        }
+    }
+
+    /// Flushes one key, or all of a selection.
     ///
     /// - Returns: The number of keys that had something.
-    public mutating func flush(_ key: String?, at now: Int) -> Int {
+    public mutating func flush(_ key: String?, _ selection: Selection? = nil, at now: Int) -> Int {
         settle(at: now)
         var count = 0
-        for index in keys.indices where key == nil || keys[index].key == key {
+        let selected = keys.map { (key == nil || $0.key == key) && isSelected($0.key, selection, at: now) }
+        for index in keys.indices where selected[index] {
             var hadSomething = false
             if let batch = keys[index].gate.flush(at: now) {
                 fallDue(keys[index].key, batch, at: now)
@@ -150,13 +181,14 @@ extension DurableReference {
 
     private var mixed: Int { spans.count { $0.place == .pending && $0.submitters.count > 1 } }
 
-    /// Cancels one key or all.
+    /// Cancels one key, or all of a selection.
     ///
     /// - Returns: The number of submits behind what was dropped.
-    public mutating func cancel(_ key: String?, at now: Int) -> Int {
+    public mutating func cancel(_ key: String?, _ selection: Selection? = nil, at now: Int) -> Int {
         settle(at: now)
         var count = 0
-        for index in keys.indices where key == nil || keys[index].key == key {
+        let selected = keys.map { (key == nil || $0.key == key) && isSelected($0.key, selection, at: now) }
+        for index in keys.indices where selected[index] {
             keys[index].gate.cancel()
             while let dropped = find(keys[index].key, .pending, .held, .ready, .backoff) {
                 count += spans[dropped].count

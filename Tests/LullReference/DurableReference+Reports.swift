@@ -111,6 +111,16 @@ extension DurableReference {
         return .accepted
     }
 
+    /// Returns the dead runs of a selection.
+    public func deadRuns(_ selection: Selection, at now: Int) -> Set<Int> {
+        let found = spans.filter { span in
+            span.place == .ended(.dead) && span.key.hasPrefix(selection.prefix)
+                && (selection.age.map { span.endedAt <= now - $0 } ?? true)
+                && (selection.error.map { span.error?.contains($0) == true } ?? true)
+        }
+        return Set(found.compactMap(\.run))
+    }
+
     /// Discards a dead run.
     public mutating func discard(_ run: Int, at now: Int) -> Bool {
         guard let index = spans.firstIndex(where: { $0.run == run && $0.place == .ended(.dead) }) else { return false }

@@ -22,7 +22,7 @@ import Testing
     }
 
     private func begin() throws -> DurableSweep {
-        try file.read { transaction throws(DurableError) in try transaction.sweep(of: "n") }
+        try file.read { transaction throws(DurableError) in try transaction.sweep(of: "n", matching: .all) }
     }
 
     /// Makes the shortest step.

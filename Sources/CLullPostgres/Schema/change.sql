@@ -1,14 +1,44 @@
 -- The calls that flush and cancel.
 
+-- Whether a key meets the conditions of a selection. `age`: how long ago, in microseconds, the oldest submit was whose
+-- value no worker has; `failing`: a part of the error after which its run waits for another attempt; NULL for any.
+CREATE OR REPLACE FUNCTION is_selected(w work, n namespaces, at bigint, age bigint, failing text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    s work;
+BEGIN
+    IF age IS NULL AND failing IS NULL THEN RETURN true; END IF;
+    s := settle(w, n, at);
+    RETURN coalesce(
+        (age IS NULL OR least(
+            CASE WHEN s.pending_count > 0 THEN s.pending_first END, s.ready_first,
+            CASE WHEN s.claimed_by IS NULL THEN s.run_first END) <= at - age)
+        AND (failing IS NULL OR s.claimed_by IS NULL AND s.run_id IS NOT NULL AND position(failing IN s.error) > 0),
+        false);
+END $$;
+
+-- The key after all keys with a prefix.
+CREATE OR REPLACE FUNCTION prefix_end(prefix bytea) RETURNS bytea LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+    stop bytea := prefix;
+BEGIN
+    WHILE length(stop) > 0 AND get_byte(stop, length(stop) - 1) = 255 LOOP
+        stop := substring(stop FOR length(stop) - 1);
+    END LOOP;
+    IF length(stop) = 0 THEN RETURN decode(repeat('ff', 1025), 'hex'); END IF;
+    RETURN set_byte(stop, length(stop) - 1, get_byte(stop, length(stop) - 1) + 1);
+END $$;
+
 -- Flushes or cancels keys, each as a step of its own. `change` is one of flush, cancel, flushOwn and cancelOwn; the
 -- last two change only what is pending and comes from `submitter` alone.
 --
 -- count: the number of keys that were flushed, or of submits that were cancelled.
 -- mixed: the number of keys whose pending value comes from several submitters.
 -- changed, generations: with flushOwn, the keys that were flushed, and the newest generation of each.
+-- age, failing: keys that do not meet these conditions stay as they are. See is_selected.
 -- busy: with a patience of 0, the keys that other transactions have locked. See submit_many.
 CREATE OR REPLACE FUNCTION change_keys(
-    namespace text, keys bytea[], change text, submitter bigint, patience int, at bigint,
+    namespace text, keys bytea[], change text, submitter bigint, patience int, at bigint, age bigint, failing text,
     OUT count bigint, OUT mixed bigint, OUT changed bytea[], OUT generations bigint[], OUT busy bytea[]
 ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
@@ -36,6 +66,7 @@ BEGIN
             CONTINUE;
         END IF;
         now := present(r, at);
+        CONTINUE WHEN NOT is_selected(r, n, now, age, failing);
         IF change IN ('flushOwn', 'cancelOwn') THEN
             -- What has fallen due is not pending any more; the next step settles the row.
             CONTINUE WHEN r.pending_count = 0 OR r.pending_by IS NULL OR next_change(r, n) <= now;
@@ -98,34 +129,96 @@ RETURNS boolean LANGUAGE sql VOLATILE
 RETURN touch_key(
     namespace, convert_to(key, 'UTF8'), (extract(epoch FROM wait) * 1000000)::bigint, NULL, notify, NULL);
 
--- The keys of a namespace that are not idle, in the order of their first submits; those that a submitter may flush
--- or cancel, if one is given.
-CREATE OR REPLACE FUNCTION keys(namespace text, submitter bigint DEFAULT NULL) RETURNS SETOF bytea
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
-BEGIN ATOMIC
+-- The keys of a namespace that are not idle, in the order of their first submits: those that begin with a prefix and
+-- meet the conditions of is_selected; those that a submitter may flush or cancel, if one is given.
+CREATE OR REPLACE FUNCTION keys(
+    namespace text, submitter bigint DEFAULT NULL, prefix bytea DEFAULT '', age bigint DEFAULT NULL,
+    failing text DEFAULT NULL, at bigint DEFAULT NULL
+) RETURNS SETOF bytea LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    RETURN QUERY
     SELECT w.key FROM work w
-    WHERE w.namespace = (named(keys.namespace)).id
+    WHERE w.namespace = n.id AND w.key >= prefix AND w.key < prefix_end(prefix)
         AND (keys.submitter IS NULL OR w.pending_by IN (keys.submitter, 0))
+        AND is_selected(w, n, present(w, at), age, failing)
     ORDER BY w.born;
-END;
+END $$;
+
+-- How many keys of a selection a flush or a cancel would change, and how many dead runs it has. See keys.
+CREATE OR REPLACE FUNCTION count_selected(
+    namespace text, prefix bytea DEFAULT '', age bigint DEFAULT NULL, failing text DEFAULT NULL,
+    at bigint DEFAULT NULL, OUT flushable bigint, OUT cancellable bigint, OUT dead bigint
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    SELECT
+        count(*) FILTER (WHERE s.pending_count > 0 OR is_held(s)
+            OR s.claimed_by IS NULL AND s.run_until > present(w, at)),
+        count(*) FILTER (WHERE s.pending_count > 0 OR s.ready_to IS NOT NULL
+            OR s.run_id IS NOT NULL AND s.claimed_by IS NULL)
+    INTO flushable, cancellable
+    FROM work w, LATERAL settle(w, n, present(w, at)) s
+    WHERE w.namespace = n.id AND w.key >= prefix AND w.key < prefix_end(prefix)
+        AND is_selected(w, n, present(w, at), age, failing);
+    SELECT count(*) INTO dead FROM dead_runs(namespace, prefix, age, failing, at);
+END $$;
+
+-- The dead runs of a selection, the oldest first: those whose key begins with a prefix, that died at least `age`
+-- microseconds ago, and that have `failing` in their error; NULL for any.
+CREATE OR REPLACE FUNCTION dead_runs(
+    namespace text, prefix bytea DEFAULT '', age bigint DEFAULT NULL, failing text DEFAULT NULL,
+    at bigint DEFAULT NULL
+) RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+    now bigint := coalesce(dead_runs.at, present());
+BEGIN
+    RETURN QUERY
+    SELECT d.run FROM dead d
+    WHERE d.namespace + 0 = n.id AND d.key >= prefix AND d.key < prefix_end(prefix)
+        AND (age IS NULL OR d.at <= now - age) AND (failing IS NULL OR position(failing IN d.error) > 0)
+    ORDER BY d.at, d.run;
+END $$;
 
 -- Makes executable now what is pending or waits for another attempt, of a key or of all keys, and returns the number of
--- such keys.
-CREATE OR REPLACE FUNCTION flush(namespace text, key text DEFAULT NULL) RETURNS bigint LANGUAGE sql VOLATILE
+-- such keys. Of all keys those that begin with `prefix`, of which the oldest submit that no worker has is older than
+-- `older_than`, and that wait for another attempt after an error with `error` in it.
+CREATE OR REPLACE FUNCTION flush(
+    namespace text, key text DEFAULT NULL, prefix text DEFAULT '', older_than interval DEFAULT NULL,
+    error text DEFAULT NULL
+) RETURNS bigint LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     SELECT c.count
-    FROM change_keys(
-        namespace,
-        CASE WHEN key IS NULL THEN ARRAY(SELECT keys(namespace)) ELSE ARRAY[convert_to(key, 'UTF8')] END, 'flush', NULL,
-        NULL, NULL) c;
+    FROM
+        (SELECT (extract(epoch FROM older_than) * 1000000)::bigint AS age) a,
+        LATERAL change_keys(
+            namespace,
+            CASE
+                WHEN key IS NULL THEN ARRAY(SELECT keys(namespace, NULL, convert_to(prefix, 'UTF8'), a.age, error))
+                ELSE ARRAY[convert_to(key, 'UTF8')]
+            END, 'flush', NULL, NULL, NULL, a.age, error) c;
 END;
 
--- Drops what no worker has, of a key or of all keys, and returns the number of submits behind it.
-CREATE OR REPLACE FUNCTION cancel(namespace text, key text DEFAULT NULL) RETURNS bigint LANGUAGE sql VOLATILE
+-- Drops what no worker has, of a key or of all keys, and returns the number of submits behind it. The conditions are
+-- those of flush.
+CREATE OR REPLACE FUNCTION cancel(
+    namespace text, key text DEFAULT NULL, prefix text DEFAULT '', older_than interval DEFAULT NULL,
+    error text DEFAULT NULL
+) RETURNS bigint LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     SELECT c.count
-    FROM change_keys(
-        namespace,
-        CASE WHEN key IS NULL THEN ARRAY(SELECT keys(namespace)) ELSE ARRAY[convert_to(key, 'UTF8')] END, 'cancel',
-        NULL, NULL, NULL) c;
+    FROM
+        (SELECT (extract(epoch FROM older_than) * 1000000)::bigint AS age) a,
+        LATERAL change_keys(
+            namespace,
+            CASE
+                WHEN key IS NULL THEN ARRAY(SELECT keys(namespace, NULL, convert_to(prefix, 'UTF8'), a.age, error))
+                ELSE ARRAY[convert_to(key, 'UTF8')]
+            END, 'cancel', NULL, NULL, NULL, a.age, error) c;
 END;

@@ -131,17 +131,8 @@ CREATE OR REPLACE FUNCTION list(
 DECLARE
     n namespaces := named(namespace);
     now bigint := coalesce(at, present());
-    -- After all keys with the prefix, and after all keys if there is none.
-    stop bytea := prefix;
+    stop bytea := prefix_end(prefix);
 BEGIN
-    WHILE length(stop) > 0 AND get_byte(stop, length(stop) - 1) = 255 LOOP
-        stop := substring(stop FOR length(stop) - 1);
-    END LOOP;
-    IF length(stop) > 0 THEN
-        stop := set_byte(stop, length(stop) - 1, get_byte(stop, length(stop) - 1) + 1);
-    ELSE
-        stop := decode(repeat('ff', 1025), 'hex');
-    END IF;
     RETURN QUERY
     SELECT
         s.key, s.pending_count + CASE WHEN is_held(s) THEN s.ready_count ELSE 0 END,

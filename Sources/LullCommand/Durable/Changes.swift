@@ -48,25 +48,31 @@ enum SubmitCommand {
     }
 }
 
-/// `lull flush` and `lull cancel`: for the given keys, which of a file are one transaction, or for all of a namespace, in steps.
-/// `lull touch`: for the given keys, one after the other.
+/// `lull flush` and `lull cancel`: for the given keys, which of a file are one transaction, or for a selection, in steps. `lull touch`:
+/// for the given keys, one after the other.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions
     ) throws(Failure) -> Int32 {
         if subcommand == .touch, operands.isEmpty { throw .usage("KEY is missing", subcommand) }
+        try options.checkSelection(besides: operands, "KEY", subcommand)
         let store = try options.openStore(for: subcommand)
         let keys = operands.map { Invocation.bytes($0) }
-        let (namespace, wait) = (options.namespace, options.after)
+        let (namespace, wait, selection) = (options.namespace, options.after, options.selection ?? .all)
+        if keys.isEmpty, CommandOptions.canAsk, !options.isConfirmed {
+            let found = try store.ask(for: subcommand) { try await $0.count(matching: selection, in: namespace) }
+            let count = subcommand == .flush ? found.flushable : found.cancellable
+            if count > 0 { try options.confirm("\(subcommand.rawValue) \(counted(count, "key"))") }
+        }
         let counts = try store.change(for: subcommand) { store in
             switch subcommand {
             case .touch:
                 var counts: [Int] = []
                 for key in keys { counts.append(try await store.touch(key, in: namespace, wait: wait) ? 1 : 0) }
                 return counts
-            case .flush where keys.isEmpty: return [try await store.flush(nil, in: namespace)]
+            case .flush where keys.isEmpty: return [try await store.flush(matching: selection, in: namespace)]
             case .flush: return try await store.change(.flush, keys, in: namespace)
-            case _ where keys.isEmpty: return [try await store.cancel(nil, in: namespace)]
+            case _ where keys.isEmpty: return [try await store.cancel(matching: selection, in: namespace)]
             default: return try await store.change(.cancel, keys, in: namespace)
             }
         }
@@ -90,39 +96,77 @@ enum DeadCommand {
         let namespace = options.namespace
         switch words.first {
         case "list":
-            if options.takesAll { throw .usage("--all is only for retry and discard", .dead) }
+            if options.selection != nil {
+                throw .usage("--all, --prefix, --older-than and --error are only for retry and discard", .dead)
+            }
             try operands.dropFirst().checkEmpty(for: .dead)
             let store = try options.openStore(for: .dead, isReadOnly: true)
             let dead = try store.ask(for: .dead) { try await $0.dead(in: namespace, limit: most) }
             try DurableDeadRun.print(dead, options)
             return ExitStatus.success
         case "retry", "discard":
+            try options.checkSelection(besides: Array(operands.dropFirst()), "RUN", .dead)
             let store = try options.openStore(for: .dead)
-            let runs = try runs(words.dropFirst(), of: store, options)
-            return try change(runs, words[0] == "retry", store, namespace)
+            guard let selection = options.selection else {
+                return try change(try runs(words.dropFirst()), words[0] == "retry", store, namespace)
+            }
+            return try change(selection, words[0], store, options)
         case let word?: throw .usage("the action must be list, retry or discard, not \"\(word)\"", .dead)
         case nil: throw .usage("the action is missing: list, retry or discard", .dead)
         }
     }
 
-    /// Returns the runs with the given numbers, or with `--all` all of a namespace.
-    private static func runs(
-        _ words: ArraySlice<String>, of store: CommandStore, _ options: CommandOptions
-    ) throws(Failure) -> [Int64] {
+    /// Returns the runs with the given numbers.
+    private static func runs(_ words: ArraySlice<String>) throws(Failure) -> [Int64] {
         var runs: [Int64] = []
         for word in words {
             guard let run = Int64(word) else { throw .usage("RUN must be a number, not \"\(word)\"", .dead) }
             runs.append(run)
         }
-        if !options.takesAll {
-            if !runs.isEmpty { return runs }
+        if runs.isEmpty {
             throw .usage("RUN is missing: give the numbers that lull dead list shows, or --all", .dead)
         }
-        guard runs.isEmpty else { throw .usage("RUN and --all exclude each other", .dead) }
-        let namespace = options.namespace
-        runs = try store.ask(for: .dead) { try await $0.dead(in: namespace, limit: .max).map(\.id) }
-        if runs.isEmpty { throw .failed("\(Terminal.shown(namespace)) has no dead runs") }
         return runs
+    }
+
+    /// Retries or discards the runs of a selection, some at a time. Those that are refused are counted, not named.
+    private static func change(
+        _ selection: DurableSelection, _ action: String, _ store: CommandStore, _ options: CommandOptions
+    ) throws(Failure) -> Int32 {
+        let namespace = options.namespace
+        let runs = try store.ask(for: .dead) { try await $0.deadRuns(matching: selection, in: namespace) }
+        if runs.isEmpty {
+            throw .failed("\(Terminal.shown(namespace)) has no dead runs\(selection == .all ? "" : " of that kind")")
+        }
+        try options.confirm("\(action) \(counted(runs.count, "dead run"))")
+        var counts: [DurableRetry: Int] = [:]
+        var rest = runs[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(DurableSelection.step))
+            rest = rest.dropFirst(some.count)
+            if action == "retry" {
+                let answers = try store.change(for: .dead) { try await $0.retryAll(some, in: namespace) }
+                for answer in answers { counts[answer, default: 0] += 1 }
+            } else {
+                counts[.accepted, default: 0] += try store.change(for: .dead) {
+                    try await $0.discardAll(some, in: namespace)
+                }
+            }
+        }
+        let done = counted(counts[.accepted] ?? 0, "dead run")
+        try OutputBuffer.print("\(action == "retry" ? "retried" : "discarded") \(done)\n")
+        let reasons: [(answer: DurableRetry, one: String, many: String)] = [
+            (.outdated, "its key has a newer value", "their keys have newer values"),
+            (.busy, "its key has another run", "their keys have other runs"),
+        ]
+        return OutputBuffer.end(
+            reporting: reasons.compactMap { reason in
+                counts[reason.answer].map { count in
+                    count == 1
+                        ? "1 dead run was not retried: \(reason.one)"
+                        : "\(count) dead runs were not retried: \(reason.many)"
+                }
+            })
     }
 
     /// Retries or discards runs, each in a transaction of its own: one that fails does not stop the others.

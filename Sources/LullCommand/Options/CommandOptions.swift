@@ -71,8 +71,13 @@ struct CommandOptions {
     var listsEnds = false
     /// The most keys that `lull list` shows.
     var limit: Int?
-    /// Whether `lull dead` retries or discards all runs.
+    /// What is flushed, cancelled, retried or discarded: all, or what meets these conditions.
     var takesAll = false
+    var prefix: String?
+    var olderThan: CoreDuration?
+    var errorPart: String?
+    /// Whether that is done without a question.
+    var isConfirmed = false
     /// Why `lull pause` pauses a namespace.
     var reason: String?
     /// Whether `lull schema` changes the database.

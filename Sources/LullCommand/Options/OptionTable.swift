@@ -259,6 +259,8 @@ extension Option {
             "name the keys that would save more with a wait of their own, by more than chance explains"),
     ]
 
+    private static let selecting: [Subcommand] = [.flush, .cancel, .dead]
+
     /// What only few commands have.
     private static let own = [
         Option("after", .own, of: [.submit, .touch], .duration, \.after, "the delay of this call alone"),
@@ -273,7 +275,23 @@ extension Option {
                 .list: "print the first keys every second; on a terminal, in place, as many as it has lines for, "
                     + "elsewhere 20"
             ], .refuses("format openmetrics", "shows a table, or objects with --json; not --format openmetrics")),
-        Option("all", .own, of: [.dead], \.takesAll, "retry or discard all dead runs of the namespace"),
+        Option(
+            "all", .own, of: selecting, \.takesAll, "all keys of the namespace, as without a KEY",
+            but: [.dead: "retry or discard all dead runs of the namespace"]),
+        Option(
+            "prefix", .own, of: selecting, .name("TEXT"), \.prefix, "the keys that begin with TEXT",
+            but: [.dead: "retry or discard those whose key begins with TEXT"]),
+        Option(
+            "older-than", .own, of: selecting, .duration, \.olderThan,
+            "the keys whose oldest value that no worker has was submitted at least D ago",
+            but: [.dead: "those that died at least D ago"]),
+        Option(
+            "error", .own, of: selecting, .name("TEXT"), \.errorPart,
+            "the keys that wait for another attempt after an error with TEXT in it",
+            but: [.dead: "those with TEXT in their error"]),
+        Option(
+            "yes", .own, of: selecting, \.isConfirmed,
+            "do not ask: on a terminal, the number is shown first, with a question"),
         Option(
             "json", .own, of: [.submit, .status, .list, .touch, .flush, .cancel, .dead, .workers],
             \.printsObjects,

@@ -104,15 +104,22 @@ extension Help {
             "The exit status is 1 if a KEY had no burst under way. The others are still touched.",
         ])
 
+    private static let inSteps: Page.Part = """
+        With several conditions, all must be met. Much is done in steps, between which others submit and work. If it is \
+        interrupted, the rest stays as it is: call it again.
+        """
+
     static let flush = Page(
         "flush", "--store URL [KEY…]", "makes pending values due now",
         usage: ["lull flush --store URL [OPTION…] [KEY…]"],
         [
             """
             Makes values due now that are pending or wait for another attempt: those of the given keys, or of all \
-            keys. Returns when that is recorded; workers do the rest. Prints how many keys were flushed.
-            """, options,
+            keys, or of those that meet the conditions. Returns when that is recorded; workers do the rest. Prints how \
+            many keys were flushed.
+            """, options, inSteps,
             "The exit status is 1 if a KEY had no such value. The others are still flushed.",
+            .examples(["lull flush --store sqlite:hooks.db --error 'HTTP 503'"]),
         ])
 
     static let cancel = Page(
@@ -120,18 +127,19 @@ extension Help {
         usage: ["lull cancel --store URL [OPTION…] [KEY…]"],
         [
             """
-            Drops the values that no worker has claimed: those of the given keys, or of all keys. Running values are \
-            not touched. Prints how many submits were dropped.
-            """, options,
+            Drops the values that no worker has claimed: those of the given keys, or of all keys, or of those that \
+            meet the conditions. Running values are not touched. Prints how many submits were dropped.
+            """, options, inSteps,
             "The exit status is 1 if a KEY had no such value. The others are still cancelled.",
+            .examples(["lull cancel --store sqlite:hooks.db --prefix test- --older-than 1h"]),
         ])
 
     static let dead = Page(
         "dead", "list|retry|discard …", "handles runs that failed for good",
         usage: [
             "lull dead list    --store URL [--namespace NAME] [--json]",
-            "lull dead retry   --store URL [--namespace NAME] RUN…|--all",
-            "lull dead discard --store URL [--namespace NAME] RUN…|--all",
+            "lull dead retry   --store URL [--namespace NAME] RUN…|--all|OPTION…",
+            "lull dead discard --store URL [--namespace NAME] RUN…|--all|OPTION…",
         ],
         [
             """
@@ -139,8 +147,9 @@ extension Help {
             on without it. list shows the 1000 oldest dead runs; with --json also their values. retry gives a run \
             another series of attempts, ahead of newer values of its key. It is refused while the key has another run, \
             and, with --combine latest, if the key has had a newer value since. discard deletes a run. The exit status \
-            is 1 if a run could not be retried or discarded, or if --all found none.
-            """, options,
+            is 1 if a run could not be retried or discarded, or if none was found.
+            """, options, inSteps,
+            .examples(["lull dead retry --store sqlite:hooks.db --error 'HTTP 503' --older-than 10m"]),
         ])
 
     static let workers = Page(

@@ -5,7 +5,7 @@ package import LullCore
 ///
 /// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands`` the calls that
 /// are questions and steps of the server's own: `open`, `state`, `status`, `list`, `ended`, `announce`, `workers`, `dead`, `retry`,
-/// `discard`, `forget` and `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts
+/// `discard`, `deadRuns`, `count`, `pause`, `resume`, `forget` and `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts
 /// submits together by a ``SubmitQueue``.
 package protocol ServerStore: StoreForCommands {
     /// What the store knows beside what all stores do.
@@ -21,9 +21,9 @@ package protocol ServerStore: StoreForCommands {
     /// See ``StoreForCommands/submit(_:)``.
     func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
 
-    /// Changes a key, or all of them, some at a time; with a submitter, only what comes from that one alone.
+    /// Changes keys, some at a time.
     func change(
-        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum
 
     /// See ``DurableStore/touch(_:in:wait:)``.
@@ -97,6 +97,18 @@ package protocol ServerClient: Sendable {
     func close() async
 }
 
+/// What a call of a producer changes.
+package enum ChangeTarget: Sendable {
+    case key([UInt8])
+    /// All keys of a selection.
+    case selection(DurableSelection)
+    /// What comes from one submitter alone.
+    case submitter(Int64)
+
+    package var submitter: Int64? { if case .submitter(let submitter) = self { submitter } else { nil } }
+    package var selection: DurableSelection? { if case .selection(let selection) = self { selection } else { nil } }
+}
+
 /// What a call of a producer has changed.
 package struct ChangeSum: Sendable {
     package var count = 0
@@ -108,10 +120,10 @@ package struct ChangeSum: Sendable {
 
 extension DurableChange {
     /// The name that the server's functions and scripts know: of a change of all work, or of what comes from one submitter alone.
-    package func name(of submitter: Int64?) -> String {
+    package func name(of target: ChangeTarget) -> String {
         switch self {
-        case .flush: submitter == nil ? "flush" : "flushOwn"
-        case .cancel: submitter == nil ? "cancel" : "cancelOwn"
+        case .flush: target.submitter == nil ? "flush" : "flushOwn"
+        case .cancel: target.submitter == nil ? "cancel" : "cancelOwn"
         }
     }
 }
@@ -175,20 +187,32 @@ extension ServerStore {
     /// See ``DurableStore/flush(_:in:)``.
     @discardableResult
     public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.flush, key, of: nil, in: namespace).count
+        try await signalled(.flush, key.map { .key($0) } ?? .selection(.all), in: namespace).count
     }
 
     /// See ``DurableStore/cancel(_:in:)``.
     @discardableResult
     public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.cancel, key, of: nil, in: namespace).count
+        try await signalled(.cancel, key.map { .key($0) } ?? .selection(.all), in: namespace).count
+    }
+
+    /// See ``DurableStore/flush(matching:in:)``.
+    @discardableResult
+    public func flush(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try await signalled(.flush, .selection(selection), in: namespace).count
+    }
+
+    /// See ``DurableStore/cancel(matching:in:)``.
+    @discardableResult
+    public func cancel(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try await signalled(.cancel, .selection(selection), in: namespace).count
     }
 
     /// See ``DurableStore/flush(submittedBy:in:)``.
     public func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        let sum = try await signalled(.flush, nil, of: submitter, in: namespace)
+        let sum = try await signalled(.flush, .submitter(submitter), in: namespace)
         return (sum.flushed, sum.mixed)
     }
 
@@ -196,14 +220,14 @@ extension ServerStore {
     public func cancel(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        let sum = try await signalled(.cancel, nil, of: submitter, in: namespace)
+        let sum = try await signalled(.cancel, .submitter(submitter), in: namespace)
         return (sum.count, sum.mixed)
     }
 
     private func signalled(
-        _ change: DurableChange, _ key: [UInt8]?, of submitter: Int64?, in namespace: String
+        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
-        let sum = try await self.change(change, key, of: submitter, in: namespace)
+        let sum = try await self.change(change, target, in: namespace)
         if change == .flush { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
         return sum
     }

@@ -54,6 +54,23 @@ public protocol DurableStore: Sendable {
     @discardableResult
     func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int
 
+    /// Flushes the keys of a selection, in the order of their first submits, as ``flush(_:in:)`` does all: in steps, so that others can
+    /// write in between. Whether a key meets the conditions is decided in the step that changes it.
+    ///
+    /// - Returns: The number of keys that had anything to flush.
+    @discardableResult
+    func flush(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int
+
+    /// Cancels the keys of a selection: see ``flush(matching:in:)``.
+    ///
+    /// - Returns: The number of submits behind what was dropped.
+    @discardableResult
+    func cancel(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int
+
+    /// Returns how much a selection has. It may read many rows, and locks none.
+    func count(matching selection: DurableSelection, in namespace: String) async throws(DurableError)
+        -> DurableSelectionCount
+
     /// Makes ready now what is pending and comes from one submitter alone (``DurableSubmission/submitter``), and the gate
     /// idle, in the order of the first submits. What is ready, claimed or between two attempts does not change.
     ///
@@ -131,6 +148,18 @@ public protocol DurableStore: Sendable {
 
     /// Returns runs that have used up their attempts, the oldest first.
     func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
+
+    /// Returns the numbers of the dead runs of a selection, the oldest first.
+    func deadRuns(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> [Int64]
+
+    /// Retries dead runs in their order, each as ``retry(_:in:)`` would. A store that can does it in one transaction.
+    ///
+    /// - Returns: What has become of each.
+    func retryAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry]
+
+    /// Deletes dead runs with their values, and returns how many there were. A store that can does it in one transaction.
+    @discardableResult
+    func discardAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int
 
     /// Gives a dead run another series of attempts, before anything newer of its key. Refuses if the key has another run
     /// now or, with `latest`, a newer generation.
@@ -217,6 +246,21 @@ extension StoreForCommands {
 }
 
 extension DurableStore {
+    /// Retries the runs one after the other.
+    public func retryAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
+        var answers: [DurableRetry] = []
+        for run in runs { answers.append(try await retry(run, in: namespace)) }
+        return answers
+    }
+
+    /// Discards the runs one after the other.
+    @discardableResult
+    public func discardAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
+        var count = 0
+        for run in runs where try await discard(run, in: namespace) { count += 1 }
+        return count
+    }
+
     /// Makes the calls separately and concurrently.
     public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         async let claimed = answer(to: claim)

@@ -199,16 +199,20 @@ package enum DurableChange: Hashable, Sendable {
     }
 }
 
-/// A change of all keys: the rows that a namespace had when it began, in the order of their insertion, of which some are done.
+/// A change of all keys of a selection: the rows that a namespace had when it began, in the order of their insertion, of which some are
+/// done.
 ///
 /// A store whose steps lock out others makes the change in several steps: what is submitted between them stays as it is.
 package struct DurableSweep: Hashable, Sendable {
+    fileprivate let selection: DurableSelection
     /// The rows that are left.
     fileprivate var rest: ArraySlice<Int64>
     /// When the change began.
     fileprivate let began: CoreInstant
     /// The count so far.
-    public fileprivate(set) var count = 0
+    package fileprivate(set) var count = 0
+    /// What the selection has so far, if nothing is changed.
+    package fileprivate(set) var found = DurableSelectionCount()
 
     /// Whether no row is left.
     package var isComplete: Bool { rest.isEmpty }
@@ -223,38 +227,53 @@ extension DurableTable {
         _ change: DurableChange, _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
         guard let key else {
-            var sweep = try sweep(of: namespace, at: now)
-            try self.change(change, &sweep, atMost: .max, in: namespace, at: now)
-            return sweep.count
+            return try self.change(change, matching: .all, in: namespace, at: now)
         }
         guard let old = try find(key, in: namespace) else { return 0 }
         return try self.change(change, old, in: namespace, at: now)
     }
 
-    /// Begins a change of all keys.
-    package mutating func sweep(
-        of namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> DurableSweep {
-        DurableSweep(rest: try handles(in: namespace)[...], began: now)
+    /// Changes the keys of a selection in one step: that of ``DurableStore/flush(matching:in:)`` and
+    /// ``DurableStore/cancel(matching:in:)``.
+    package mutating func change(
+        _ change: DurableChange, matching selection: DurableSelection, in namespace: DurableNamespace,
+        at now: CoreInstant
+    ) throws(DurableError) -> Int {
+        var sweep = try sweep(of: namespace, matching: selection, at: now)
+        try self.change(change, &sweep, atMost: .max, in: namespace, at: now)
+        return sweep.count
     }
 
-    /// Goes on with a change of all keys.
+    /// Begins a change of the keys of a selection, or a count of them.
+    package mutating func sweep(
+        of namespace: DurableNamespace, matching selection: DurableSelection, at now: CoreInstant
+    ) throws(DurableError) -> DurableSweep {
+        DurableSweep(selection: selection, rest: try handles(in: namespace)[...], began: now)
+    }
+
+    /// Goes on with a change of the keys of a selection, or a count of them.
     ///
     /// - Parameters:
-    ///   - change: What is done, the same in each step.
+    ///   - change: What is done, the same in each step; nil to count what might be.
     ///   - sweep: The rows that are left, and the count so far.
     ///   - limit: The most rows that are changed in this step.
     ///   - namespace: The namespace with which the change began.
     ///   - now: The instant of this step.
     package mutating func change(
-        _ change: DurableChange, _ sweep: inout DurableSweep, atMost limit: Int, in namespace: DurableNamespace,
+        _ change: DurableChange?, _ sweep: inout DurableSweep, atMost limit: Int, in namespace: DurableNamespace,
         at now: CoreInstant
     ) throws(DurableError) {
         for handle in sweep.rest.prefix(limit) {
             sweep.rest.removeFirst()
             // A handle may have been given to another row.
-            guard let old = try entry(of: handle, in: namespace), old.row.hadWork(at: sweep.began) else { continue }
-            sweep.count += try self.change(change, old, in: namespace, at: now)
+            guard let old = try entry(of: handle, in: namespace), old.row.hadWork(at: sweep.began),
+                sweep.selection.includes(old.key, old.row, at: now, by: namespace.rules)
+            else { continue }
+            if let change {
+                sweep.count += try self.change(change, old, in: namespace, at: now)
+            } else {
+                sweep.found.add(old.row, at: now, by: namespace.rules)
+            }
         }
     }
 

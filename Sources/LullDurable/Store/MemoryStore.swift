@@ -110,6 +110,33 @@ public final class MemoryStore: DurableStore {
         }
     }
 
+    /// Flushes a selection: see ``DurableStore/flush(matching:in:)``.
+    public func flush(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.change(.flush, matching: selection, in: namespace, at: now)
+        }
+    }
+
+    /// Cancels a selection: see ``DurableStore/cancel(matching:in:)``.
+    public func cancel(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            try state.table.change(.cancel, matching: selection, in: namespace, at: now)
+        }
+    }
+
+    /// Counts a selection: see ``DurableStore/count(matching:in:)``.
+    public func count(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSelectionCount {
+        try step(in: namespace) { (state, namespace, now) throws(DurableError) in
+            var sweep = try state.table.sweep(of: namespace, matching: selection, at: now)
+            try state.table.change(nil, &sweep, atMost: .max, in: namespace, at: now)
+            var found = sweep.found
+            found.dead = state.table.deadRuns(matching: selection, in: namespace, at: now).count
+            return found
+        }
+    }
+
     /// Flushes what comes from one submitter alone: see ``DurableStore/flush(submittedBy:in:)``.
     public func flush(
         submittedBy submitter: Int64, in namespace: String
@@ -200,6 +227,15 @@ public final class MemoryStore: DurableStore {
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in
             state.table.dead(limit: limit, in: namespace, at: now)
+        }
+    }
+
+    /// Returns the dead runs of a selection: see ``DurableStore/deadRuns(matching:in:)``.
+    public func deadRuns(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> [Int64] {
+        try step(in: namespace) { (state, namespace, now) in
+            state.table.deadRuns(matching: selection, in: namespace, at: now)
         }
     }
 

@@ -304,6 +304,13 @@ extension MemoryTable {
         }
     }
 
+    func deadRuns(
+        matching selection: DurableSelection, in namespace: DurableNamespace, at now: CoreInstant
+    ) -> [Int64] {
+        self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }
+            .filter { selection.includes(deadRunOf: $0.key, $0.run.error, diedAt: $0.at, at: now) }.map(\.run.id)
+    }
+
     func dead(limit: Int, in namespace: DurableNamespace, at now: CoreInstant) -> [DurableDeadRun<[UInt8]>] {
         self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map {
             dead in

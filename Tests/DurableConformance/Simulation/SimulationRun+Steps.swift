@@ -46,6 +46,22 @@ extension SimulationRun {
         case .lookAtRuns(let number): try await lookAtRuns(of: workers[number % workers.count].owner)
         case .flush(let key): try await end(key, flushing: true)
         case .cancel(let key): try await end(key, flushing: false)
+        case .flushSome(let selection):
+            let count = try await store.count(matching: DurableSelection(selection), in: namespace)
+            let found = try await store.flush(matching: DurableSelection(selection), in: namespace)
+            let expected = model.flush(nil, selection, at: now)
+            if found != expected || count.flushable != expected {
+                fail(
+                    "the flush of \(selection) says \(found), and was to be \(count.flushable), instead of \(expected)")
+            }
+        case .cancelSome(let selection):
+            let found = try await store.cancel(matching: DurableSelection(selection), in: namespace)
+            let expected = model.cancel(nil, selection, at: now)
+            if found != expected { fail("the cancel of \(selection) says \(found) instead of \(expected)") }
+        case .lookForDead(let selection):
+            let found = try await store.deadRuns(matching: DurableSelection(selection), in: namespace)
+            let expected = model.deadRuns(selection, at: now)
+            if Set(found.map { Int($0) }) != expected { fail("dead of \(selection) are \(found), not \(expected)") }
         case .flushOwn(let number): try await flushOwn(of: number % outboxes.count + 1)
         case .cancelOwn(let number): try await cancelOwn(of: number % outboxes.count + 1)
         case .retry(let number): try await bury(number, retrying: true)
@@ -324,5 +340,12 @@ extension SimulationRun {
             try await check(next)
         }
         fail("nothing comes to an end")
+    }
+}
+
+extension DurableSelection {
+    fileprivate init(_ selection: DurableReference.Selection) {
+        self.init(
+            prefix: selection.prefix, olderThan: selection.age.map { Duration(units: $0) }, error: selection.error)
     }
 }

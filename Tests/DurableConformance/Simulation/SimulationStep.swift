@@ -37,6 +37,10 @@ enum SimulationStep: Sendable {
     case lookAtRuns(Int)
     case flush(String?)
     case cancel(String?)
+    /// Somebody flushes or cancels a selection, or looks for its dead runs.
+    case flushSome(DurableReference.Selection)
+    case cancelSome(DurableReference.Selection)
+    case lookForDead(DurableReference.Selection)
     /// A producer flushes, or cancels, what it alone has submitted.
     case flushOwn(Int)
     case cancelOwn(Int)
@@ -178,7 +182,7 @@ private struct StepMaker {
     }
 
     private func accident(using random: inout SplitMix) -> SimulationStep {
-        switch Int.random(in: 0..<34, using: &random) {
+        switch Int.random(in: 0..<38, using: &random) {
         case 0...1: .setWall(by: random.pick([-3_600_000, -40, -3, 2, 50, 3_600_000]))
         case 2: .reboot(after: random.pick([0, 1, 4, 15]))
         case 3: .restore(from: random.pick([1, 5, 400]))
@@ -201,6 +205,9 @@ private struct StepMaker {
         case 30: .lookAtRuns(anyone(&random))
         case 31: .pause(random.pick([nil, "maintenance", "the API is down"]))
         case 32...33: .resume
+        case 34...35: .flushSome(selection(using: &random))
+        case 36: .cancelSome(selection(using: &random))
+        case 37: .lookForDead(selection(using: &random))
         case 25: .pass(random.pick([10, 20, 35]))
         default: .look
         }
@@ -215,6 +222,12 @@ private struct StepMaker {
         policy.maxCount = policy.trailing && random.oneIn(3) ? random.pick([1, 2, 3, 5]) : nil
         policy.spacing = SimulationTrial.spacing(of: policy, using: &random)
         return policy
+    }
+
+    private func selection(using random: inout SplitMix) -> DurableReference.Selection {
+        DurableReference.Selection(
+            prefix: random.oneIn(2) ? "" : random.pick(keys), age: random.oneIn(2) ? nil : random.pick([0, 1, 3, 9]),
+            error: random.oneIn(3) ? random.pick(["not", "no"]) : nil)
     }
 
     private func anyone(_ random: inout SplitMix) -> Int { Int.random(in: 0..<60, using: &random) }

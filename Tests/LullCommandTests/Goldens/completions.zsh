@@ -213,6 +213,11 @@ _lull() {
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--all[all keys of the namespace, as without a KEY]' \
+            '--prefix=[the keys that begin with TEXT]:value: ' \
+            '--older-than=[the keys whose oldest value that no worker has was submitte…]:value: ' \
+            '--error=[the keys that wait for another attempt after an error with …]:value: ' \
+            '--yes[do not ask]' \
             '--json[print the number in a JSON object]'
         ;;
     cancel)
@@ -221,6 +226,11 @@ _lull() {
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--all[all keys of the namespace, as without a KEY]' \
+            '--prefix=[the keys that begin with TEXT]:value: ' \
+            '--older-than=[the keys whose oldest value that no worker has was submitte…]:value: ' \
+            '--error=[the keys that wait for another attempt after an error with …]:value: ' \
+            '--yes[do not ask]' \
             '--json[print the number in a JSON object]'
         ;;
     dead)
@@ -231,6 +241,10 @@ _lull() {
             '--namespace=[which of its namespaces (default\: default)]:value: ' \
             '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
             '--all[retry or discard all dead runs of the namespace]' \
+            '--prefix=[retry or discard those whose key begins with TEXT]:value: ' \
+            '--older-than=[those that died at least D ago]:value: ' \
+            '--error=[those with TEXT in their error]:value: ' \
+            '--yes[do not ask]' \
             '--json[with list\: print a JSON object for each, with its values]' \
             '1:action:(list retry discard)'
         ;;

@@ -112,6 +112,15 @@ struct CommentSamples {
     }
 
     @Test
+    func `a selection`() async throws {
+        let sync = try await DurableDebouncer<String, Change>(for: .seconds(60), namespace: "sync", in: MemoryStore())
+        try await sync.submit(change, for: "customer-7/a")
+        try await sync.flush(matching: DurableSelection(prefix: "customer-7/"))
+        let retries = try await sync.retry(matching: DurableSelection(error: "503"))
+        #expect(try await sync.status().ready == 1 && retries == [:])
+    }
+
+    @Test
     func `a submit that is waited for`() async throws {
         let screen = Screen()
         let sync = try await DurableDebouncer<String, Change>(for: .seconds(60), namespace: "sync", in: MemoryStore())

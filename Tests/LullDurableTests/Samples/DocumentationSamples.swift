@@ -165,6 +165,41 @@ struct DocumentationSamples {
         #expect(try await !sync.resume())
     }
 
+    @Test
+    func `what has failed in an outage is tried again`() async throws {
+        let clock = ManualClock()
+        let sync = try await DurableDebouncer<String, Int>(
+            for: .zero, namespace: "sync", in: MemoryStore(clock: StoreClock(clock)), clock: clock)
+        let isBack = Guarded(false)
+        let worker = clock.task {
+            try await sync.run(retry: RetryPolicy(initialDelay: .seconds(3600), maxDelay: .seconds(3600))) {
+                execution in
+                if !isBack.value { throw Outage() }
+            }
+        }
+        for key in ["eu/1", "eu/2", "us/1"] { try await sync.submit(1, for: key) }
+        await clock.advance(by: .seconds(600))
+        isBack.change { $0 = true }
+
+        let broken = DurableSelection(prefix: "eu/", olderThan: .seconds(600), error: "503")
+        let found = try await sync.count(matching: broken)
+        print("\(found.flushable) keys wait for another attempt, \(found.dead) runs are dead")
+
+        try await sync.flush(matching: broken)
+        let retries = try await sync.retry(matching: broken)
+        print("\(retries[.accepted] ?? 0) retried, \(retries[.outdated] ?? 0) have newer values")
+
+        #expect(found.flushable == 2 && found.dead == 0)
+        await clock.advance(by: .zero)
+        #expect(try await sync.status().retrying == 1)
+        worker.cancel()
+        try await worker.value
+    }
+
+    struct Outage: Error, CustomStringConvertible {
+        let description = "HTTP 503"
+    }
+
     struct Model {
         let clock: ManualClock
 

@@ -78,6 +78,22 @@ struct FlakyStore: DurableStore {
     func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
         try await base.cancel(key, in: namespace)
     }
+    func flush(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try await base.flush(matching: selection, in: namespace)
+    }
+    func cancel(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
+        try await base.cancel(matching: selection, in: namespace)
+    }
+    func count(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSelectionCount {
+        try await base.count(matching: selection, in: namespace)
+    }
+    func deadRuns(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> [Int64] {
+        try await base.deadRuns(matching: selection, in: namespace)
+    }
     func flush(
         submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {

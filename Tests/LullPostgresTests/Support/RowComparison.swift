@@ -98,7 +98,8 @@ struct RowComparison {
         let answer = try sql(
             """
             SELECT count, mixed FROM change_keys(
-                '\(namespace)', ARRAY['\(key)']::bytea[], '\(change)', \(Self.text(submitter)), NULL, \(Self.text(now)))
+                '\(namespace)', ARRAY['\(key)']::bytea[], '\(change)', \(Self.text(submitter)), NULL, \(Self.text(now)),
+                NULL, NULL)
             """)
         var endings: [DurableEnding] = []
         var (count, mixed) = (0, 0)

@@ -124,7 +124,9 @@ extension SQLiteTransaction {
 // The calls of a file, each in a transaction of its own, and those in steps.
 extension SQLiteFile {
     func change(_ change: DurableChange, allIn name: String) throws(DurableError) -> Int {
-        var sweep = try read { transaction throws(DurableError) in try transaction.sweep(of: name) }
+        var sweep = try read { transaction throws(DurableError) in
+            try transaction.sweep(of: name, matching: .all)
+        }
         while !sweep.isComplete {
             sweep = try write { transaction throws(DurableError) in try transaction.change(change, sweep, in: name) }
         }

@@ -26,10 +26,14 @@ extension CommandOptions {
         var log = OutputBuffer(STDERR_FILENO)
         log.bytes.append(string: "lull: \(what) of \(Terminal.shown(namespace))? [y/N] ")
         _ = try log.drain()
-        switch readLine()?.lowercased() {
-        case "y", "yes": return
-        default: throw .failed("nothing was changed")
+        let answer = readLine()?.lowercased()
+        if answer == "y" || answer == "yes" { return }
+        // Without an answer, at the end of the input, the line still has to end.
+        if answer == nil {
+            log.bytes.append("\n")
+            _ = try log.drain()
         }
+        throw .failed("nothing was changed")
     }
 
     /// Whether there is a terminal to ask on.

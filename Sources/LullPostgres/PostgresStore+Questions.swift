@@ -36,13 +36,13 @@ extension PostgresStore {
             "status", 1,
             selecting: """
                 (namespace).name, pending, ready, running, retrying, dead, oldest_due, attempts, lost_leases, \
-                restarted, (namespace).paused_at, (namespace).pause_reason, \
+                restarted, (namespace).paused_at, (namespace).pause_reason, next_start, \
                 \(DurableRules.columns.split(separator: ", ").map { "(namespace).\($0)" }.joined(separator: ", "))
                 """)
         statement.add(options.microseconds)
         var statuses: [DurableStatus] = []
         for row in try await ask(statement, in: "", isRepeatable: true).rows {
-            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 12))
+            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 13))
             status.pending = Int(row.bigint(1) ?? 0)
             status.ready = Int(row.bigint(2) ?? 0)
             status.running = Int(row.bigint(3) ?? 0)
@@ -53,6 +53,7 @@ extension PostgresStore {
             status.lostLeases = Int(row.bigint(8) ?? 0)
             status.restarted = Int(row.bigint(9) ?? 0)
             status.pause = row.bigint(10).map { DurablePause(reason: row.text(11), time: .microseconds($0)) }
+            status.nextStart = row.bigint(12).map { .microseconds($0) }
             statuses.append(status)
         }
         return statuses

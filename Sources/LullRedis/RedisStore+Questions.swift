@@ -17,6 +17,8 @@ extension RedisStore {
         var row: StoredRow?
         var ends: [StoredEnd]
         var pause: DurablePause?
+        /// What the limit has counted: in the first shard.
+        var arrival: CoreInstant?
     }
 
     /// Looks at a shard, and at one of its keys.
@@ -34,7 +36,7 @@ extension RedisStore {
             lostLeases: Int(numbers[4].number ?? 0), restarted: Int(numbers[5].number ?? 0),
             dead: max(0, Int(reply[5].number ?? 0) - 1),
             row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes),
-            pause: DurablePause(stored: reply[8].bytes))
+            pause: DurablePause(stored: reply[8].bytes), arrival: reply[9].number.map { CoreInstant(stored: $0) })
     }
 
     /// Calls a function for each row of a namespace. Those that change meanwhile may be seen before or after.
@@ -97,6 +99,7 @@ extension RedisStore {
                 sum.restarted += look.restarted
                 // All shards have it, but while it begins or ends.
                 sum.pause = sum.pause ?? look.pause
+                if let arrival = look.arrival { sum.noteStarts(after: arrival, at: look.now) }
                 try await count(name, shard, &sum)
                 status = sum
             }

@@ -146,7 +146,7 @@ extension SQLiteTransaction {
         return try entries(statement)
     }
 
-    package mutating func arrival(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant {
+    package func arrival(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant {
         let statement = try connection[.arrival]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)

@@ -158,6 +158,7 @@ extension SQLiteTransaction {
         status.pause = namespace.pause
         try countWork(of: namespace, &status)
         try readCounters(of: namespace, to: &status)
+        if namespace.rules.limit != nil { status.noteStarts(after: try arrival(in: namespace), at: now) }
         return status
     }
 

@@ -36,7 +36,8 @@ struct StoreMetricsTests {
         #expect(try value("lull_dead_runs") == 2)
         #expect(try value("lull_oldest_due_seconds") ?? 0 > 0)
         #expect(
-            try metrics().families.map(\.type) == ["gauge", "gauge", "gauge", "gauge", "unknown", "unknown", "unknown"])
+            try metrics().families.map(\.type)
+                == ["gauge", "gauge", "gauge", "gauge", "gauge", "gauge", "unknown", "unknown", "unknown"])
     }
 
     @Test func `names of namespaces are escaped`() throws {

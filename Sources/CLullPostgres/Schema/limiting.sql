@@ -12,6 +12,7 @@ ALTER TABLE namespaces ADD COLUMN max_running bigint CHECK (max_running >= 1);
 ALTER TABLE namespaces ADD COLUMN arrival bigint;
 
 -- Those without limits.
+DROP FUNCTION IF EXISTS status(bigint);
 DROP FUNCTION IF EXISTS open(
     text, kind, bigint, bigint, boolean, boolean, boolean, bigint, bigint, combination, bigint, text);
 DROP FUNCTION IF EXISTS open(

@@ -52,13 +52,13 @@ END $$;
 -- at.
 CREATE OR REPLACE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (
     namespace namespaces, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, oldest_due bigint,
-    attempts bigint, lost_leases bigint, restarted bigint
+    attempts bigint, lost_leases bigint, restarted bigint, next_start bigint
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
 BEGIN ATOMIC
     SELECT
         n, c.pending + f.pending, c.ready + f.ready, c.running, c.retrying - f.replaced, c.dead,
         greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0),
-        c.restarted
+        c.restarted, nullif(greatest(next_start(n) - t.now, 0), 0)
     FROM namespaces n
     CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
     CROSS JOIN LATERAL (

@@ -15,6 +15,9 @@ struct Figure: Sendable {
     var labels: [(name: String, value: String)] = []
     /// Whether it only grows, and has no column.
     var isCounter = false
+    /// Whether a line below the table says it instead of a column.
+    var isInLine = false
+    var hasColumn: Bool { !isCounter && !isInLine }
 
     enum Unit {
         case none

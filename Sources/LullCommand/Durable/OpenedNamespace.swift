@@ -70,11 +70,13 @@ struct NamespacePolicy: Sendable {
         do {
             return try DurableRules(
                 policy, combination: options.combination ?? .latest, maxBatch: options.maxBatch,
+                limit: options.rateLimit, maxRunning: options.maxRunning,
                 whileRunning: options.storedRunningRule(for: subcommand))
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw .usage("\(error)", subcommand)
+            // Proof: the rules throw nothing else.
+            throw .usage((error as? PolicyError).map(PolicyOptions.text) ?? "\(error)", subcommand)
         }
     }
 }

@@ -35,6 +35,20 @@ extension DurableStatus {
         ),
         (
             Figure(
+                name: "limited", property: "limited", metric: "lull_limited_keys",
+                help: "Keys with a value that is ready, and that --limit or --max-running holds back.",
+                isInLine: true),
+            { .count($0.limited) }
+        ),
+        (
+            Figure(
+                name: "next start", property: "nextStart", metric: "lull_next_start",
+                help: "How long until --limit allows a start; 0 if it allows one now.", unit: .duration,
+                isInLine: true),
+            { .duration($0.nextStart) }
+        ),
+        (
+            Figure(
                 name: "attempts", property: "attempts", metric: "lull_attempts",
                 help: "Attempts at runs that have started.", isCounter: true), { .count($0.attempts) }
         ),
@@ -58,13 +72,13 @@ extension DurableStatus {
             help: "Keys with a value or a run in a state; a key can be in several.", labels: [("state", state)])
     }
 
-    static let columns = figures.map(\.figure).filter { !$0.isCounter }
+    static let columns = figures.map(\.figure).filter(\.hasColumn)
 
     var measures: [Measure] { Self.figures.map { Measure($0.figure, $0.value(self)) } }
 
     var cells: [String] {
         [Terminal.shown(namespace, upTo: 40)]
-            + measures.filter { !$0.figure.isCounter }.map { $0.shown(none: "-") }
+            + measures.filter(\.figure.hasColumn).map { $0.shown(none: "-") }
     }
 
     /// Returns an object with the figures of the namespace, and those of the server.
@@ -81,9 +95,19 @@ extension DurableStatus {
     /// The counts in one line, for a session's statistics.
     var line: String {
         measures.compactMap { measure in
-            guard measure.figure.unit == .none, !measure.figure.isCounter else { return nil }
+            guard measure.figure.unit == .none, measure.figure.hasColumn else { return nil }
             return "\(measure.figure.name) \(measure.shown(none: "-"))"
         }.joined(separator: ", ")
+    }
+}
+
+extension DurableStatus {
+    /// What the limits hold back, and until when; nil if nothing waits for them.
+    fileprivate var limitLine: String? {
+        guard limited > 0 else { return nil }
+        let keys = "\(Terminal.shown(namespace)): \(limited) key\(limited == 1 ? " waits" : "s wait")"
+        guard let nextStart else { return "\(keys) for --max-running \(rules.maxRunning ?? 0)" }
+        return "\(keys) for --limit; the next start is in \(DurationText.rounded(nextStart))"
     }
 }
 
@@ -120,7 +144,9 @@ enum StatusCommand {
         default:
             let columns = ["namespace"] + DurableStatus.columns.map(\.name)
             Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style, to: &text)
-            for line in all.compactMap(\.pauseLine) { text.append(wrapped: line, to: Terminal.tableWidth) }
+            for line in all.flatMap({ [$0.pauseLine, $0.limitLine] }).compactMap({ $0 }) {
+                text.append(wrapped: line, to: Terminal.tableWidth)
+            }
             if let health = status.health {
                 let line = health.map { "\($0.figure.name): \($0.shown(none: "none"))" }.joined(separator: "; ")
                 text.append(string: line + "\n")

@@ -9,7 +9,6 @@ extension Option {
     private static let help = Option("help", .help, of: Subcommand.allCases, \.asksForHelp, "explain this command")
 
     private static let policyOrTune = Subcommand.withPolicy + [.tune]
-    private static let limited: [Subcommand] = [.filter, .run, .simulate, .tune]
 
     private static let policy = [
         Option(
@@ -50,12 +49,17 @@ extension Option {
             "with --combine collect: at most N values for one execution; the next one gets the rest",
             stored: { $0.maxBatch }),
         Option(
-            "limit", of: limited, .rate, \.limit,
+            "limit", of: policyOrTune, .rate, \.limit,
             "at most N executions start in any time of D, of all keys together, such as 40/1m; what may not start waits",
-            .hasNoMeaningWith("store"), stored: { _ in nil }),
+            stored: { $0.limit.map { RateLimit(starts: $0.starts, period: $0.period, burst: 1) } }),
         Option(
-            "burst", of: limited, .number, \.burst,
-            "with --limit: up to N of them at once after a pause (default 1)", .needs("limit"), stored: { _ in nil }),
+            "burst", of: policyOrTune, .number, \.burst,
+            "with --limit: up to N of them at once after a pause (default 1)", .needs("limit"),
+            stored: { $0.limit?.burst }, default: { $0.limit == nil ? nil : 1 }),
+        Option(
+            "max-running", of: [.filter, .run, .submit, .work], .number, \.maxRunning,
+            "with --store: at most N executions run at once, of all workers together", .needs("store"),
+            stored: { $0.maxRunning }),
         Option(
             "while-running", of: Subcommand.withRuns, .whileRunning, \.whileRunning,
             "what happens to a value that falls due while a command of its key runs: queue (default) lets the value "

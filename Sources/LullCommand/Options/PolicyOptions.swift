@@ -17,6 +17,7 @@ struct PolicyOptions: Equatable, Sendable {
     /// The most starts in a time, without the burst.
     var limit: RateLimit?
     var burst: Int?
+    var maxRunning: Int?
     var whileRunning: WhileRunning?
     var interrupting: Interrupting?
 

@@ -227,7 +227,9 @@ struct Simulation: ~Copyable {
         case .drop: perform(engine.cancel(at: last).more, at: last)
         }
         // What waits for the limit starts, and what is still running ends.
-        while running?.isEmpty == false || engine.alarm < .farFuture { advance(to: .farFuture) }
+        if running != nil {
+            while running?.isEmpty == false || engine.alarm < .farFuture { advance(to: .farFuture) }
+        }
         summary.joined = engine.joinedCount
         summary.submits = engine.counters.submitted
         summary.keys = trace.keys.entries.count

@@ -272,6 +272,7 @@ extension MemoryTable {
         status.attempts = self[namespace].attempts
         status.lostLeases = self[namespace].lostLeases
         status.restarted = self[namespace].restarted
+        status.noteStarts(after: self[namespace].arrival, at: now)
         return status
     }
 

@@ -56,11 +56,22 @@ public struct DurableStatus: Hashable, Sendable {
     public var restarted = 0
     /// Why and since when the namespace is paused; nil if it is not.
     public var pause: DurablePause?
+    /// How long it takes until the limit allows a start; nil if it allows one now, or if there is no limit.
+    public var nextStart: Duration?
+
+    /// The number of keys with a value that is ready, and that the limit or `maxRunning` holds back.
+    public var limited: Int { nextStart != nil || running >= rules.maxRunning ?? .max ? ready : 0 }
 
     /// Creates the status of an empty namespace; for implementers of a store.
     public init(namespace: String, rules: DurableRules) {
         self.namespace = namespace
         self.rules = rules
+    }
+
+    /// Takes note of what the limit has counted.
+    package mutating func noteStarts(after arrival: CoreInstant, at now: CoreInstant) {
+        let next = RateLimiter(rules.limit, after: arrival, inUnitsOf: 1000).next
+        nextStart = next > now ? DurableNamespace.time(from: now, to: next) : nil
     }
 
     /// Whether the namespace has anything that may still be executed.

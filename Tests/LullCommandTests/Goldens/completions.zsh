@@ -21,6 +21,7 @@ _lull() {
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
+            '--max-running=[with --store]:value: ' \
             '--null[records end in a NUL byte, not in a newline]' \
             '--key-field=[the key is the N-th field, from 1]:value: ' \
             '--key-json=[records are JSON, and the key is the value at a JSON pointe…]:value: ' \
@@ -56,6 +57,7 @@ _lull() {
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
+            '--max-running=[with --store]:value: ' \
             '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue cancel restart concurrent skip)' \
             '--interrupt=[with --while-running cancel or restart]:interrupt:(due submit)' \
             '--null[records end in a NUL byte, not in a newline]' \
@@ -138,6 +140,9 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
+            '--burst=[with --limit]:value: ' \
+            '--max-running=[with --store]:value: ' \
             '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue restart)' \
             '--interrupt=[with --while-running restart]:interrupt:(due submit)' \
             '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
@@ -160,6 +165,9 @@ _lull() {
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
             '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
             '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
+            '--burst=[with --limit]:value: ' \
+            '--max-running=[with --store]:value: ' \
             '--while-running=[what happens to a value that falls due while a command of i…]:while-running:(queue restart)' \
             '--interrupt=[with --while-running restart]:interrupt:(due submit)' \
             '--null[records for COMMAND end in a NUL byte]' \

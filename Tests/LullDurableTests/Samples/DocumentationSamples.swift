@@ -156,6 +156,18 @@ struct DocumentationSamples {
     }
 
     @Test
+    func `a service that allows forty calls a minute, five at a time`() async throws {
+        struct Change: Codable, Sendable {}
+        let store = MemoryStore()
+        let sync = try await DurableDebouncer<String, Change>(
+            for: .seconds(2), limit: RateLimit(40, per: .seconds(60), burst: 10), maxRunning: 5,
+            namespace: "sync", in: store)
+        let rules = try await sync.status().rules
+        #expect(rules.limit == RateLimit(40, per: .seconds(60), burst: 10) && rules.maxRunning == 5)
+        #expect(try await sync.status().limited == 0)
+    }
+
+    @Test
     func `a pause while what the handlers need is down`() async throws {
         let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "sync", in: MemoryStore())
         try await sync.pause(reason: "the API moves until 15:00")

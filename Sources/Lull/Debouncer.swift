@@ -28,7 +28,6 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
     }
 
     /// Submits a value with a delay for this call, as ``submit(_:after:)`` does: `save(draft, after: .seconds(5))`.
-    @inlinable
     public func callAsFunction(_ value: Value, after delay: Duration) {
         submit(value, after: delay)
     }
@@ -113,8 +112,8 @@ extension Debouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
+            clock, onFailure,
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a debouncer with a checked policy: for settings from a file or a server.
@@ -150,8 +149,8 @@ extension Debouncer {
     ) {
         self.init(
             options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock,
-            ignoringKey(onFailure),
-            .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
+            onFailure,
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a debouncer with a synchronous handler that runs on a queue: for code without Swift concurrency.
@@ -172,8 +171,8 @@ extension Debouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
+            clock, onFailure,
+            .onQueue(queue, combining.fold, handler))
     }
 
     /// Creates a debouncer whose handler gets all values of an execution, in order, in a task of its own.
@@ -200,8 +199,8 @@ extension Debouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .task(on: handler.isolation, .all { _, values in try await handler(values) }))
+            clock, onFailure,
+            .inTask(collecting: handler))
     }
 
     /// Creates a debouncer whose handler gets all values of an execution, in order, on a queue.
@@ -220,8 +219,8 @@ extension Debouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .queue(queue, .all { _, values in try handler(values) }))
+            clock, onFailure,
+            .onQueue(queue, collecting: handler))
     }
 }
 
@@ -241,8 +240,8 @@ extension Debouncer where Value == Void {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
+            clock, onFailure,
+            .inTask(handler))
     }
 
     /// Creates a debouncer without a value, with a synchronous handler that runs on a queue.
@@ -261,7 +260,7 @@ extension Debouncer where Value == Void {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .queue(queue, .one(nil) { _, _ in try handler() }))
+            clock, onFailure,
+            .onQueue(queue, handler))
     }
 }

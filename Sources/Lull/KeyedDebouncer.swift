@@ -123,7 +123,7 @@ extension KeyedDebouncer {
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a debouncer with a checked policy: for settings from a file or a server.
@@ -155,7 +155,7 @@ extension KeyedDebouncer {
     ) {
         self.init(
             options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock, onFailure,
-            .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a debouncer with a synchronous handler that runs on a queue: for code without Swift concurrency.
@@ -178,7 +178,7 @@ extension KeyedDebouncer {
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
+            .onQueue(queue, combining.fold, handler))
     }
 
     /// Creates a debouncer whose handler gets all values of an execution, in order, in a task of its own.
@@ -201,7 +201,7 @@ extension KeyedDebouncer {
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
+            .inTask(collecting: handler))
     }
 
     /// Creates a debouncer whose handler gets all values of an execution, in order, on a queue.
@@ -222,7 +222,7 @@ extension KeyedDebouncer {
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .queue(queue, .all { key, values in try handler(key, values) }))
+            .onQueue(queue, collecting: handler))
     }
 }
 
@@ -247,7 +247,7 @@ extension KeyedDebouncer where Value == Void {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
                 at: SourceSite(fileID, line)), clock, onFailure,
-            .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) }))
+            .inTask(handler))
     }
 
     /// Creates a debouncer without a value, with a synchronous handler that runs on a queue.
@@ -265,7 +265,7 @@ extension KeyedDebouncer where Value == Void {
         self.init(
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
-                at: SourceSite(fileID, line)), clock, onFailure, .queue(queue, .one(nil) { key, _ in try handler(key) })
+                at: SourceSite(fileID, line)), clock, onFailure, .onQueue(queue, handler)
         )
     }
 }

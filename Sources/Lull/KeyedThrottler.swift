@@ -62,7 +62,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a throttler with a checked policy: for settings from a file or a server.
@@ -94,7 +94,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ) {
         self.init(
             options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock, onFailure,
-            .task(on: handler.isolation, .one(combining.fold) { key, value in try await handler(key, value) }))
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a throttler with a synchronous handler that runs on a queue: for code without Swift concurrency.
@@ -116,7 +116,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .queue(queue, .one(combining.fold) { key, value in try handler(key, value) }))
+            .onQueue(queue, combining.fold, handler))
     }
 
     /// Creates a throttler whose handler gets all values of an execution, in order, in a task of its own.
@@ -138,7 +138,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
             clock, onFailure,
-            .task(on: handler.isolation, .all { key, values in try await handler(key, values) }))
+            .inTask(collecting: handler))
     }
 
     /// Creates a throttler whose handler gets all values of an execution, in order, on a queue.
@@ -158,7 +158,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
             clock, onFailure,
-            .queue(queue, .all { key, values in try handler(key, values) }))
+            .onQueue(queue, collecting: handler))
     }
 }
 
@@ -178,7 +178,7 @@ extension KeyedThrottler where Value == Void {
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
             clock, onFailure,
-            .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) }))
+            .inTask(handler))
     }
 
     /// Creates a throttler without a value, with a synchronous handler that runs on a queue.
@@ -195,6 +195,6 @@ extension KeyedThrottler where Value == Void {
         self.init(
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
-            clock, onFailure, .queue(queue, .one(nil) { key, _ in try handler(key) }))
+            clock, onFailure, .onQueue(queue, handler))
     }
 }

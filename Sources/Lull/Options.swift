@@ -49,7 +49,10 @@ public struct DebounceOptions: Sendable {
     }
 }
 
+// Not inlined, here and below: every initialiser checks its options, and twenty-eight copies would be 25 kB of a program.
+
 extension DebounceOptions: ExecutionOptions {
+    @inline(never)
     func checked(
         for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: Combination,
         _ whileRunning: WhileRunning, at site: SourceSite
@@ -61,6 +64,7 @@ extension DebounceOptions: ExecutionOptions {
         }
     }
 
+    @inline(never)
     func checked(
         _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
     ) -> CheckedOptions {
@@ -113,6 +117,7 @@ public struct ThrottleOptions: Sendable {
 }
 
 extension ThrottleOptions: ExecutionOptions {
+    @inline(never)
     func checked(
         every interval: Duration, edges: Edges, maxCount: Int?, _ combination: Combination,
         _ whileRunning: WhileRunning, at site: SourceSite
@@ -122,6 +127,7 @@ extension ThrottleOptions: ExecutionOptions {
         }
     }
 
+    @inline(never)
     func checked(
         _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
     ) -> CheckedOptions {

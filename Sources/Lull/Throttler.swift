@@ -55,8 +55,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
+            clock, onFailure,
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a throttler with a checked policy: for settings from a file or a server.
@@ -92,8 +92,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ) {
         self.init(
             options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock,
-            ignoringKey(onFailure),
-            .task(on: handler.isolation, .one(combining.fold) { _, value in try await handler(value) }))
+            onFailure,
+            .inTask(combining.fold, handler))
     }
 
     /// Creates a throttler with a synchronous handler that runs on a queue: for code without Swift concurrency.
@@ -113,8 +113,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .queue(queue, .one(combining.fold) { _, value in try handler(value) }))
+            clock, onFailure,
+            .onQueue(queue, combining.fold, handler))
     }
 
     /// Creates a throttler whose handler gets all values of an execution, in order, in a task of its own.
@@ -134,8 +134,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .task(on: handler.isolation, .all { _, values in try await handler(values) }))
+            clock, onFailure,
+            .inTask(collecting: handler))
     }
 
     /// Creates a throttler whose handler gets all values of an execution, in order, on a queue.
@@ -153,8 +153,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
         self.init(
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .queue(queue, .all { _, values in try handler(values) }))
+            clock, onFailure,
+            .onQueue(queue, collecting: handler))
     }
 }
 
@@ -173,8 +173,8 @@ extension Throttler where Value == Void {
         self.init(
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .task(on: handler.isolation, .one(nil) { _, _ in try await handler() }))
+            clock, onFailure,
+            .inTask(handler))
     }
 
     /// Creates a throttler without a value, with a synchronous handler that runs on a queue.
@@ -191,7 +191,7 @@ extension Throttler where Value == Void {
         self.init(
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
-            clock, ignoringKey(onFailure),
-            .queue(queue, .one(nil) { _, _ in try handler() }))
+            clock, onFailure,
+            .onQueue(queue, handler))
     }
 }

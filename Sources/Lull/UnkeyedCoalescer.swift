@@ -4,6 +4,14 @@ internal import LullCore
 public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     Coalescer<NoKey, Value, Output>, @unchecked Sendable  // See the superclass.
 {
+    init(
+        _ options: CheckedOptions, _ clock: any Clock<Duration>,
+        _ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?,
+        _ handler: Runtime<NoKey, Value, Output>.Handler
+    ) {
+        super.init(options, clock, ignoringKey(onFailure), handler)
+    }
+
     /// Submits a value. When it falls due, the handler gets the newest value, or a combination (``Combining``).
     ///
     /// Returns at once; the handler never runs on the caller's stack.
@@ -90,7 +98,6 @@ public struct NoKey: Hashable, Sendable {
 }
 
 /// Returns what a message calls a key.
-@usableFromInline
 func describe(_ key: some Any, of value: Any.Type) -> String {
     key is NoKey ? "the only key, of values of type \(value)" : "key \(key)"
 }

@@ -345,11 +345,25 @@ extension ManualClock {
     ) -> Task<R, any Error> {
         let work = Work { "a task of the test" }
         began(work)
-        return launch(work, self, on: body.isolation) {
+        // As `launch` does it; that has no result, since what is generic is compiled twice.
+        let executor = ObservedExecutor(work, self)
+        let isolation = body.isolation
+        return Task.detached(executorPreference: executor) {
             defer { self.ended(work) }
-            return try await body()
+            return try await Work.$current.withValue(work) {
+                try await run(body, on: isolation) { executor.entered(on: isolation) }
+            }
         }
     }
+}
+
+/// Runs an operation on an actor, or on none.
+private func run<R: Sendable>(
+    _ operation: nonisolated(nonsending) @Sendable () async throws -> R, on isolation: isolated (any Actor)?,
+    entered: () -> Void
+) async throws -> R {
+    entered()
+    return try await operation()
 }
 
 /// Calls `body` after a duration of real time.

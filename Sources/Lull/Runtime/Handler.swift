@@ -60,3 +60,90 @@ extension Runtime {
         return merged
     }
 }
+
+// Each handler of an initialiser as one that takes a key. Not inlined: an asynchronous closure is a dozen functions, in every
+// initialiser that has one.
+
+extension Runtime.Handler {
+    @inline(never)
+    static func inTask(
+        _ fold: Runtime.Fold?, _ handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
+    ) -> Self {
+        .task(on: handler.isolation, .one(fold) { key, value in try await handler(key, value) })
+    }
+
+    @inline(never)
+    static func inTask(
+        collecting handler: @escaping @Sendable @isolated(any) (Key, [Value]) async throws -> Output
+    ) -> Self {
+        .task(on: handler.isolation, .all { key, values in try await handler(key, values) })
+    }
+
+    @inline(never)
+    static func onQueue(
+        _ queue: DispatchQueue, _ fold: Runtime.Fold?, _ handler: @escaping @Sendable (Key, Value) throws -> Output
+    ) -> Self {
+        .queue(queue, .one(fold, handler))
+    }
+
+    @inline(never)
+    static func onQueue(
+        _ queue: DispatchQueue, collecting handler: @escaping @Sendable (Key, [Value]) throws -> Output
+    ) -> Self {
+        .queue(queue, .all(handler))
+    }
+}
+
+extension Runtime.Handler where Value == Void {
+    @inline(never)
+    static func inTask(_ handler: @escaping @Sendable @isolated(any) (Key) async throws -> Output) -> Self {
+        .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) })
+    }
+
+    @inline(never)
+    static func onQueue(_ queue: DispatchQueue, _ handler: @escaping @Sendable (Key) throws -> Output) -> Self {
+        .queue(queue, .one(nil) { key, _ in try handler(key) })
+    }
+}
+
+extension Runtime.Handler where Key == NoKey {
+    @inline(never)
+    static func inTask(
+        _ fold: Runtime.Fold?, _ handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
+    ) -> Self {
+        .task(on: handler.isolation, .one(fold) { _, value in try await handler(value) })
+    }
+
+    @inline(never)
+    static func inTask(
+        collecting handler: @escaping @Sendable @isolated(any) ([Value]) async throws -> Output
+    ) -> Self {
+        .task(on: handler.isolation, .all { _, values in try await handler(values) })
+    }
+
+    @inline(never)
+    static func onQueue(
+        _ queue: DispatchQueue, _ fold: Runtime.Fold?, _ handler: @escaping @Sendable (Value) throws -> Output
+    ) -> Self {
+        .queue(queue, .one(fold) { _, value in try handler(value) })
+    }
+
+    @inline(never)
+    static func onQueue(
+        _ queue: DispatchQueue, collecting handler: @escaping @Sendable ([Value]) throws -> Output
+    ) -> Self {
+        .queue(queue, .all { _, values in try handler(values) })
+    }
+}
+
+extension Runtime.Handler where Key == NoKey, Value == Void {
+    @inline(never)
+    static func inTask(_ handler: @escaping @Sendable @isolated(any) () async throws -> Output) -> Self {
+        .task(on: handler.isolation, .one(nil) { _, _ in try await handler() })
+    }
+
+    @inline(never)
+    static func onQueue(_ queue: DispatchQueue, _ handler: @escaping @Sendable () throws -> Output) -> Self {
+        .queue(queue, .one(nil) { _, _ in try handler() })
+    }
+}

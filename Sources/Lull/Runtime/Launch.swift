@@ -1,14 +1,14 @@
 internal import Dispatch
 
 /// The operation of a task, which runs on the actor on which it is called.
-package typealias TaskOperation<R> = nonisolated(nonsending) @Sendable () async throws -> R
+package typealias TaskOperation = nonisolated(nonsending) @Sendable () async throws -> Void
 
 /// Starts a task for an execution or other tracked work.
 ///
 /// The task is detached: whether a timer or a caller's flush starts it, it inherits nothing of the caller's task.
-package func launch<R: Sendable>(
-    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ operation: @escaping TaskOperation<R>
-) -> Task<R, any Error> {
+package func launch(
+    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ operation: @escaping TaskOperation
+) -> Task<Void, any Error> {
     // Without an observer the task has no executor preference: with one, even for none, each resumption takes a lock
     // (measured: a stream took half as long again).
     guard let observer else {
@@ -17,36 +17,35 @@ package func launch<R: Sendable>(
         }
         return Task.detached { try await Work.$current.withValue(work) { try await run(operation, on: isolation) } }
     }
-    return Task.detached(executorPreference: ObservedExecutor(work, observer)) {
+    let executor = ObservedExecutor(work, observer)
+    return Task.detached(executorPreference: executor) {
         try await Work.$current.withValue(work) {
-            try await run(operation, on: isolation) {
-                observer.entered(work, on: ObservedExecutor.isCurrent ? nil : isolation)
-            }
+            try await run(operation, on: isolation) { executor.entered(on: isolation) }
         }
     }
 }
 
 /// Runs an operation on an actor, or on none.
-private func run<R: Sendable>(
-    _ operation: TaskOperation<R>, on isolation: isolated (any Actor)?, entered: () -> Void = {}
-) async throws -> R {
+private func run(
+    _ operation: TaskOperation, on isolation: isolated (any Actor)?, entered: () -> Void = {}
+) async throws {
     entered()
-    return try await operation()
+    try await operation()
 }
 
 /// Runs the jobs of one execution's task and of its child tasks, and reports when one is to run and when it has run.
 ///
 /// These are the jobs without an actor, and those on actors that have no executor of their own: they use the task's.
-private final class ObservedExecutor: TaskExecutor {
+package final class ObservedExecutor: TaskExecutor {
     private let work: Work
     private let observer: any WorkObserver
 
-    init(_ work: Work, _ observer: any WorkObserver) {
+    package init(_ work: Work, _ observer: any WorkObserver) {
         self.work = work
         self.observer = observer
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         observer.resumed(work, isUnseen: isUnseen)
         Self.queue.async {
@@ -61,8 +60,13 @@ private final class ObservedExecutor: TaskExecutor {
         !Self.isCurrent && withUnsafeCurrentTask { $0 == nil }
     }
 
+    /// Reports that the operation is entered. The caller is on the actor.
+    package func entered(on isolation: (any Actor)?) {
+        observer.entered(work, on: Self.isCurrent ? nil : isolation)
+    }
+
     /// Whether the caller is in a job of such an executor, or of the main actor's.
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: seen) != nil }
+    private static var isCurrent: Bool { DispatchQueue.getSpecific(key: seen) != nil }
 
     private static let queue = DispatchQueue(label: "Lull.ObservedExecutor", attributes: .concurrent)
 

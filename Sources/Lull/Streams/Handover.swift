@@ -13,7 +13,7 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     // cost less for each element than checked ones (`make bench ROWS=stream`): each is
     // taken out of its field under the lock by the one caller that resumes it, and `abandon` takes out all of them.
     private let lock = Lock()
-    private var state = HandoverState<Element, Failure>()
+    private var state = HandoverState<Element, Failure>.idle
     /// The reader of the upstream, while it waits for a delivery.
     private var reader: UnsafeContinuation<Void, Never>?
     private var deliveries = 0
@@ -93,47 +93,43 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
 ///     any ──abandon──▶ over
 ///
 /// Executions come one after the other, and the upstream's end after the last one.
-struct HandoverState<Element: Sendable, Failure: Error> {
+enum HandoverState<Element: Sendable, Failure: Error> {
     typealias Consumer = UnsafeContinuation<Swift.Result<Element?, Failure>, Never>
     typealias Execution = UnsafeContinuation<Void, Never>
 
-    private enum State {
-        /// Nothing has happened yet.
-        case idle
-        /// The consumer waits for an element.
-        case requested(Consumer)
-        /// An execution waits for the consumer.
-        case offered(Element, Execution)
-        /// The consumer has the element of an execution, which lasts until it asks for another one.
-        case delivered(Execution)
-        /// The upstream has ended, and the consumer has not asked since.
-        case ended(Swift.Result<Element?, Failure>)
-        /// The consumer has got the end, or was cancelled or released.
-        case over
-    }
-
-    private var state = State.idle
+    /// Nothing has happened yet.
+    case idle
+    /// The consumer waits for an element.
+    case requested(Consumer)
+    /// An execution waits for the consumer.
+    case offered(Element, Execution)
+    /// The consumer has the element of an execution, which lasts until it asks for another one.
+    case delivered(Execution)
+    /// The upstream has ended, and the consumer has not asked since.
+    case ended(Swift.Result<Element?, Failure>)
+    /// The consumer has got the end, or was cancelled or released.
+    case over
 
     var isOver: Bool {
-        if case .over = state { true } else { false }
+        if case .over = self { true } else { false }
     }
 
     /// The consumer asks for an element.
     ///
     /// - Returns: The execution that ends, and what is delivered at once. If that is nil, the consumer waits.
     mutating func request(_ consumer: Consumer) -> (Execution?, Swift.Result<Element?, Failure>?) {
-        switch state {
+        switch self {
         case .idle:
-            state = .requested(consumer)
+            self = .requested(consumer)
             return (nil, nil)
         case .delivered(let execution):
-            state = .requested(consumer)
+            self = .requested(consumer)
             return (execution, nil)
         case .offered(let element, let execution):
-            state = .delivered(execution)
+            self = .delivered(execution)
             return (nil, .success(element))
         case .ended(let end):
-            state = .over
+            self = .over
             return (nil, end)
         case .over:
             return (nil, .success(nil))
@@ -154,12 +150,12 @@ struct HandoverState<Element: Sendable, Failure: Error> {
 
     /// An execution delivers its element.
     mutating func deliver(_ element: Element, _ execution: Execution) -> DeliveryAction {
-        switch state {
+        switch self {
         case .idle:
-            state = .offered(element, execution)
+            self = .offered(element, execution)
             return .offered
         case .requested(let consumer):
-            state = .delivered(execution)
+            self = .delivered(execution)
             return .delivered(consumer)
         case .over:
             return .abandoned
@@ -172,12 +168,12 @@ struct HandoverState<Element: Sendable, Failure: Error> {
     ///
     /// - Returns: The consumer, if it waits.
     mutating func end(_ end: Swift.Result<Element?, Failure>) -> Consumer? {
-        switch state {
+        switch self {
         case .idle:
-            state = .ended(end)
+            self = .ended(end)
             return nil
         case .requested(let consumer):
-            state = .over
+            self = .over
             return consumer
         case .over:
             return nil
@@ -190,8 +186,8 @@ struct HandoverState<Element: Sendable, Failure: Error> {
     ///
     /// - Returns: The consumer's continuation and that of the execution that waits for it.
     mutating func abandon() -> (Consumer?, Execution?) {
-        defer { state = .over }
-        switch state {
+        defer { self = .over }
+        switch self {
         case .idle, .ended, .over: return (nil, nil)
         case .requested(let consumer): return (consumer, nil)
         case .offered(_, let execution), .delivered(let execution): return (nil, execution)

@@ -296,7 +296,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     /// Starts a task that the clock tracks, if it tracks work.
     @discardableResult
     private func spawn(
-        _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping TaskOperation<Void>
+        _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping TaskOperation
     ) -> Task<Void, any Error> {
         let work = Work { name }
         clock.observer?.began(work)

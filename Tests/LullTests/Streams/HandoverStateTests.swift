@@ -12,7 +12,7 @@ struct HandoverStateTests {
         func `traps when an execution delivers before the one before it has ended`() async {
             await #expect(processExitsWith: .failure) {
                 await withUnsafeContinuation { (execution: State.Execution) in
-                    var state = State()
+                    var state = State.idle
                     _ = state.deliver(1, execution)
                     _ = state.deliver(2, execution)
                 }
@@ -22,7 +22,7 @@ struct HandoverStateTests {
         @Test
         func `traps when the end comes twice`() async {
             await #expect(processExitsWith: .failure) {
-                var state = State()
+                var state = State.idle
                 _ = state.end(.success(nil))
                 _ = state.end(.success(nil))
             }

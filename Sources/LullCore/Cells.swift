@@ -9,7 +9,7 @@
 @usableFromInline
 package enum Cells<Key, Value> {
     @usableFromInline package typealias Slot = UnsafeMutablePointer<SlotEngine.Slot>
-    @usableFromInline package typealias Executions = UnsafeMutablePointer<KeyExecutions>
+    package typealias Executions = UnsafeMutablePointer<KeyExecutions>
 
     // MARK: - Layout
 
@@ -120,16 +120,16 @@ package enum Cells<Key, Value> {
             swap(&pending.pointee, &value)
             swap(&slot.pointee.companion, &companion)
         case .behind:
-            append(value, companion, to: slot)
+            collected(slot.pointee.companion).append(value, companion)
             companion = nil
         case .displaced, .undecided: break
         }
     }
 
-    /// Keeps a value behind the pending ones.
+    /// Keeps a value behind the pending ones, without a companion.
     @inlinable
-    package static func append(_ value: Value, _ companion: Companion?, to slot: Slot) {
-        collected(slot.pointee.companion).append(value, companion)
+    package static func append(_ value: Value, to slot: Slot) {
+        collected(slot.pointee.companion).append(value, nil)
     }
 
     /// Moves out what is pending in a slot.

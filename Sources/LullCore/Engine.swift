@@ -57,7 +57,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     public var runningExecutions: Int { core.runningCount }
 
     /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
-    public mutating func takeDiscarded() -> Discarded { core.slots.discarded.take() }
+    public mutating func takeDiscarded() -> Discarded { core.takeDiscarded() }
 
     // MARK: - Submitting
 

@@ -2,7 +2,6 @@
 ///
 /// A key has this only while it has one or the other. An execution that has started runs, and then stays until the driver has
 /// told its outcome. The values that wait lie in the cell behind it (``Slab``).
-@usableFromInline
 package struct KeyExecutions {
     /// An execution that has started, until its outcome has been told.
     struct Run {

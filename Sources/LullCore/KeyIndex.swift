@@ -12,19 +12,17 @@
 ///
 /// - Complexity: O(1) expected to find, insert or remove a key; at most 410 keys are moved by one call.
 ///
-/// The segments are unsafe memory, and ``find(_:matches:)`` is inlined, for the sake of the rows `keyed` and `growth`.
-@usableFromInline
+/// The segments are unsafe memory, for the sake of the rows `keyed` and `growth`.
 package struct KeyIndex: ~Copyable {
     /// A handle on the memory of a segment, with what a search in it needs to know.
-    @usableFromInline
     struct Segment {
         /// The entries: the lower bits are the slot index plus one, the upper ones a part of the hash; zero is empty. The
         /// segment's header lies before them.
-        @usableFromInline let entries: UnsafeMutablePointer<UInt32>
+        let entries: UnsafeMutablePointer<UInt32>
         /// The number of entries less one.
-        @usableFromInline let mask: UInt32
+        let mask: UInt32
         /// The bits that are the slot index plus one. Never all.
-        @usableFromInline var slotMask: UInt32
+        var slotMask: UInt32
 
         /// Allocates an empty segment.
         ///
@@ -99,9 +97,9 @@ package struct KeyIndex: ~Copyable {
     }
 
     /// The segments, each of them once for every number that ends in its bits. Nil before the first key.
-    @usableFromInline var directory: UnsafeMutablePointer<Segment>?
+    var directory: UnsafeMutablePointer<Segment>?
     /// How many bits of a hash choose from the directory.
-    @usableFromInline var depth: UInt32 = 0
+    var depth: UInt32 = 0
     /// The number of segments of each depth, once there are two of them.
     var levels: UnsafeMutablePointer<UInt32>?
 
@@ -118,11 +116,7 @@ package struct KeyIndex: ~Copyable {
         levels?.deallocate()
     }
 
-    @inlinable
-    @inline(__always)
-    package static func hash<Key: Hashable>(_ key: Key) -> UInt {
-        UInt(bitPattern: key.hashValue)
-    }
+    package static func hash(_ key: some Hashable) -> UInt { UInt(bitPattern: key.hashValue) }
 
     /// Stops the program unless the hash of a key is still the one under which it was stored.
     package static func check(_ isSame: Bool) {
@@ -141,24 +135,34 @@ package struct KeyIndex: ~Copyable {
     static func bits(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) }
 
     /// The number of a hash in the directory.
-    @inlinable
     func number(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) & ~(-1 &<< Int(depth)) }
 
-    /// Returns the slot that was stored under a hash and that `matches` confirms.
-    @inlinable
-    package func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
-        guard let directory else { return nil }
+    /// Returns the next slot that was stored under a hash, or under one with the same bits in its entry; `UInt32.max` after the
+    /// last.
+    ///
+    /// - Parameter position: How far the search has come: zero at the beginning.
+    func next(_ hash: UInt, from position: inout UInt32) -> UInt32 {
+        guard let directory else { return .max }
         let segment = directory[number(hash)]
         let hash = UInt32(truncatingIfNeeded: hash)
         let wanted = hash & ~segment.slotMask
-        var position = hash & segment.mask
         while true {
-            let entry = segment.entries[Int(position)]
-            if entry == 0 { return nil }
+            let entry = segment.entries[Int((hash &+ position) & segment.mask)]
+            if entry == 0 { return .max }
+            position += 1
             // With the same part of the hash only the slot is left. A tombstone has none, which wraps around to the greatest.
             let slot = (entry ^ wanted) &- 1
-            if slot < segment.slotMask, matches(slot) { return slot }
-            position = (position + 1) & segment.mask
+            if slot < segment.slotMask { return slot }
+        }
+    }
+
+    /// Returns the slot that was stored under a hash and that `matches` confirms.
+    func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
+        var position: UInt32 = 0
+        while true {
+            let slot = next(hash, from: &position)
+            if slot == .max { return nil }
+            if matches(slot) { return slot }
         }
     }
 

@@ -13,11 +13,9 @@
 /// has to; the owner initialises and deinitialises them.
 ///
 /// - Complexity: O(1) to reach, insert or remove an element; allocating or freeing moves 1,024 blocks' worth of pointers at most.
-@usableFromInline
 package struct Slab<Element>: ~Copyable {
-    @usableFromInline
     struct Block {
-        @usableFromInline var memory: UnsafeMutableRawPointer?
+        var memory: UnsafeMutableRawPointer?
         /// A bit for every index that is taken.
         var occupancy: UInt64 = 0
         /// The number of elements that there is memory for.
@@ -26,9 +24,8 @@ package struct Slab<Element>: ~Copyable {
         var nextVacant: UInt32
     }
 
-    @usableFromInline
     struct Segment {
-        @usableFromInline var blocks: UnsafeMutablePointer<Block>?
+        var blocks: UnsafeMutablePointer<Block>?
         /// The number of elements.
         var count: UInt32 = 0
         /// The number of blocks in use, from the first one on.
@@ -41,7 +38,7 @@ package struct Slab<Element>: ~Copyable {
         var nextVacant: UInt32
     }
 
-    @usableFromInline var segments: UnsafeMutablePointer<Segment>?
+    var segments: UnsafeMutablePointer<Segment>?
     var segmentCount: Int
     /// The number of segments that there is memory for.
     var segmentCapacity: Int
@@ -49,7 +46,7 @@ package struct Slab<Element>: ~Copyable {
     var firstVacant: UInt32
     var elementCount: Int
     /// The bytes from one element to the next.
-    @usableFromInline let stride: Int
+    let stride: Int
     let alignment: Int
     /// Moves what is in an element's cell to that of another one, which has been moved there already.
     let moveCell: CellMove?
@@ -90,7 +87,6 @@ package struct Slab<Element>: ~Copyable {
         deallocate()
     }
 
-    @usableFromInline
     func deallocate() {
         for segment in UnsafeMutableBufferPointer(start: segments, count: segmentCount) {
             for block in UnsafeMutableBufferPointer(start: segment.blocks, count: Int(segment.blockCount)) {
@@ -106,7 +102,6 @@ package struct Slab<Element>: ~Copyable {
     /// The element at an index that is taken. The pointer is valid until the next ``insert(_:)`` or ``remove(_:)``.
     ///
     /// Bind the pointer before mutating the element; one statement doing both miscompiles under Thread Sanitizer (Swift 6.3).
-    @inlinable
     package subscript(index: UInt32) -> UnsafeMutablePointer<Element> {
         assert(contains(index), "no element at index \(index)")
         // Proof: an index that is taken lies in a block that has memory.
@@ -127,7 +122,6 @@ package struct Slab<Element>: ~Copyable {
     }
 
     /// Whether an index is taken.
-    @usableFromInline
     package func contains(_ index: UInt32) -> Bool {
         let (number, block) = (Int(index >> 16), Int(index >> 6 & 1023))
         guard number < segmentCount, let segments, block < Int(segments[number].blockCount),

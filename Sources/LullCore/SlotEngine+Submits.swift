@@ -8,7 +8,7 @@ extension SlotEngine {
     @inlinable
     @inline(__always)
     package mutating func submitFastPath(
-        _ slot: UnsafeMutablePointer<Slot>, at instant: CoreInstant, wait: CoreDuration?
+        _ slot: UnsafeMutablePointer<Slot>, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Placement {
         if instant > now { now = instant }
         let now = now
@@ -22,13 +22,14 @@ extension SlotEngine {
         guard gate.quiet >= scheduled || gate.next(by: setup.policy) >= scheduled else { return .undecided }
         let placement: Placement
         switch decision {
-        case .join where gate.count > 1 && setup.combination == .latest:
+        // A promise that is displaced has to be told.
+        case .join where gate.count > 1 && setup.combination == .latest && slot.pointee.companion == nil:
             tally.superseded += 1
             placement = .instead
         case .join where gate.count > 1 && setup.combination == .collect:
             tally.pending += 1
             placement = .behind
-        case .join where gate.count > 1, .absorb:
+        case .join where gate.count > 1 && setup.combination == .first, .absorb:
             tally.absorbed += 1
             placement = .displaced(.absorbed)
         default:

@@ -63,21 +63,25 @@ package struct SlotEngine: ~Copyable {
 
     /// The last instant handled.
     @usableFromInline package var now = CoreInstant.farPast
-    /// The slot of the last submit: a burst at one key needs no hashing. `UInt32.max` for none.
-    @usableFromInline package var recentSlot = UInt32.max
+    /// The slot of the key that was looked up last, or added: a burst at one key needs no hashing. Nil for none.
+    @usableFromInline package var recent: UnsafeMutablePointer<Slot>?
+    /// Its number; `UInt32.max` for none.
+    package var recentSlot = UInt32.max
     /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a submit
     /// interrupts what is running.
     @usableFromInline package var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
     package var movesAlarm = false
-    /// The hash of the key that was looked up last: that of a new key need not be computed again.
-    @usableFromInline package var lookedUpHash: UInt = 0
+    /// The hash of the key that was looked up last by its hash: that of a new key need not be computed again.
+    package var lookedUpHash: UInt = 0
     // At a multiple of 16 bytes in a runtime: two counters that are increased together must not lie across two pages.
     @usableFromInline package var tally = Counters()
 
     @usableFromInline package let setup: Setup
-    @usableFromInline package var slots: Slab<Slot>
-    @usableFromInline package var keyIndex = KeyIndex()
+    package var slots: Slab<Slot>
+    package var keyIndex = KeyIndex()
+    /// How far the search for the key that was looked up last has come in the index.
+    var searched: UInt32 = 0
     /// What the owner has to do before the next call, in order: ``actionCount`` of them. The memory is used again.
     package var actions: [SlotAction] = []
     package var actionCount = 0
@@ -98,7 +102,7 @@ package struct SlotEngine: ~Copyable {
 
     package var keyExecutions: Slab<KeyExecutions>
     /// The number of submits that are due and wait to start.
-    @usableFromInline package var waitingSubmits = 0
+    package var waitingSubmits = 0
     /// The number of executions running.
     package var runningCount = 0
     /// The number of executions started.
@@ -169,6 +173,42 @@ package struct SlotEngine: ~Copyable {
 
     // MARK: - Slots
 
+    // The owner compares keys. Of a thousand slots that are offered here hardly one is that of another key.
+
+    /// Returns the first slot whose key has this hash, or nil. If that is another key, ``lookUpNext()`` has the next one.
+    @usableFromInline
+    package mutating func lookUp(_ hash: UInt) -> UnsafeMutablePointer<Slot>? {
+        lookedUpHash = hash
+        searched = 0
+        return lookUpNext()
+    }
+
+    @usableFromInline
+    package mutating func lookUpNext() -> UnsafeMutablePointer<Slot>? {
+        while true {
+            remember(keyIndex.next(lookedUpHash, from: &searched))
+            guard let recent, recent.pointee.hash != lookedUpHash else { return recent }
+        }
+    }
+
+    /// Lets a slot be the one that was looked up last.
+    private mutating func remember(_ index: UInt32) {
+        // No other slot moves before the next one is added, which is remembered then.
+        recentSlot = index
+        recent = index == .max ? nil : slots[index]
+    }
+
+    // Mutating, since a call of a function that is not copies the engine.
+
+    /// The slot with an index.
+    package mutating func slot(_ index: UInt32) -> UnsafeMutablePointer<Slot> { slots[index] }
+
+    /// The executions with an index.
+    package mutating func executions(_ index: UInt32) -> UnsafeMutablePointer<KeyExecutions> { keyExecutions[index] }
+
+    /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
+    package mutating func takeDiscarded() -> Discarded { slots.discarded.take() }
+
     /// Whether a slot is that of a key.
     @inline(__always)
     func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
@@ -180,7 +220,7 @@ package struct SlotEngine: ~Copyable {
         let index = slots.insert(Slot(sweep: sweepNumber, hash: hash))
         keyIndex.insert(hash, slot: index) { slots[$0].pointee.hash }
         keyCount += 1
-        recentSlot = index
+        remember(index)
         // Here rather than when the value is due, which would make it late.
         keyExecutions.prepare()
         return index
@@ -188,7 +228,7 @@ package struct SlotEngine: ~Copyable {
 
     /// Forgets a key.
     mutating func forget(_ index: UInt32) {
-        if recentSlot == index { recentSlot = .max }
+        if recentSlot == index { remember(.max) }
         let slot = slots[index]
         slot.pointee.gauge = .forgotten
         keyIndex.remove(slot.pointee.hash, slot: index) { slots[$0].pointee.hash }

@@ -23,6 +23,16 @@ struct OutcomeTests {
     }
 
     @Test
+    func `is superseded when a submit of which nobody awaits the outcome takes the value's place`() async {
+        let double = Debouncer(for: .seconds(1), clock: clock) { (value: Int) in value * 2 }
+        double.submit(1, into: outcomes)
+        for value in 2...3 { double(value) }
+        await clock.advance(by: .zero)
+        #expect(outcomes.all == [.superseded])
+        #expect(double.counters.superseded == 2 && double.counters.pending == 1)
+    }
+
+    @Test
     func `is failed, with the handler's error`() async {
         let fail = Debouncer(for: .seconds(1), clock: clock, onFailure: { _ in }) { (_: Int) -> Int in throw Refusal() }
         fail.submit(1, into: outcomes)

@@ -1,4 +1,4 @@
-package import LullCore
+internal import LullCore
 
 /// A value that is delivered at most once, and awaited at most once or passed to a callback.
 ///
@@ -11,7 +11,6 @@ package import LullCore
 ///     open ──deliver──▶ delivered ──value──▶ over
 ///     open ──value──▶ (preparing ─▶) awaited ──deliver or cancel──▶ over
 ///     callback ──deliver──▶ over
-@usableFromInline
 package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only touched while `lock` is held.
     private final let lock = Lock()
@@ -127,7 +126,6 @@ package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
 }
 
 /// A promise, whatever it promises.
-@usableFromInline
 package class AnyPromise: @unchecked Sendable {
     // Proof of @unchecked Sendable: a constant.
 
@@ -139,7 +137,6 @@ package class AnyPromise: @unchecked Sendable {
     }
 
     /// The submits are not executed, and have this fate.
-    @usableFromInline
     func resolve(_ fate: Fate) {}
 }
 

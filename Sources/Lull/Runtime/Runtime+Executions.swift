@@ -90,17 +90,17 @@ extension Runtime {
 
     /// Does the same where the caller holds the lock; this releases it.
     func end(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error, at now: CoreInstant) {
-        var steps = deliverySteps(of: run.pointee.companion)
-        // One that was cancelled is no failure.
-        if !engine.state(of: run.pointee.id).isCancelling { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
-        // What calls for all keys have left to do comes first: it may move the values that wait.
+        // What calls for all keys have left to do comes first: it may move the values that wait, and cancel this execution.
         engine.settle(run.pointee.id)
         var orders = Orders()
         takeActions(&orders, at: now)
+        var steps = deliverySteps(of: run.pointee.companion)
+        // One that was cancelled is no failure.
+        if !engine.state(of: run.pointee.id).isCancelling { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
         let verdict = engine.ended(run.pointee.id, .threw, telling: steps)
         var (companion, displaced) = (run.pointee.companion, Fate?.none)
         if verdict == .interrupted {
-            let executions = engine.keyExecutions[engine.slots[run.pointee.id.slot].pointee.executions]
+            let executions = engine.executions(engine.slot(run.pointee.id.slot).pointee.executions)
             let value = collects ? nil : Cells.value(behind: run)
             displaced = Cells.putBack(value, &companion, to: executions, engine.setup.combination)
             if let displaced, let companion { orders.list.append(.resolve(companion, displaced)) }

@@ -31,92 +31,83 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     }
 
     /// The key of a slot.
-    func key(of slot: UInt32) -> Key { Cells.key(of: engine.slots[slot]).pointee }
+    func key(of slot: UInt32) -> Key { Cells.key(of: engine.slot(slot)).pointee }
 
     // MARK: - Submitting
 
-    /// Returns the index of a key's slot, or `UInt32.max`. The caller holds the lock.
+    /// Finds the slot of a key, ``SlotEngine/recentSlot`` then. The caller holds the lock.
     @inlinable
     @inline(__always)
-    func slotIndex(of key: Key) -> UInt32 {
-        let recent = engine.recentSlot
-        return recent != .max && Cells.key(of: engine.slots[recent]).pointee == key ? recent : lookUp(key)
+    func slot(of key: Key) -> Cells.Slot? {
+        if let recent = engine.recent, Cells.key(of: recent).pointee == key { return recent }
+        return lookUp(key)
     }
 
     @inlinable
     @inline(never)
-    func lookUp(_ key: Key) -> UInt32 {
-        engine.lookedUpHash = KeyIndex.hash(key)
-        let found = engine.keyIndex.find(engine.lookedUpHash) { Cells.key(of: engine.slots[$0]).pointee == key } ?? .max
-        if found != .max { engine.recentSlot = found }
+    func lookUp(_ key: Key) -> Cells.Slot? {
+        var found = engine.lookUp(UInt(bitPattern: key.hashValue))
+        while let slot = found, Cells.key(of: slot).pointee != key { found = engine.lookUpNext() }
         return found
     }
 
-    // Inlined into the caller, as is the function below, where `wait` and `promise` are then nil: a tenth of a submit (`make bench
-    // ROWS=hot`).
+    /// Returns the index of a key's slot, or `UInt32.max`. The caller holds the lock.
+    func slotIndex(of key: Key) -> UInt32 { slot(of: key) == nil ? .max : engine.recentSlot }
+
+    /// Submits a value without more: by far the most frequent call.
     @inlinable
-    @inline(__always)
     func submit(_ value: Value, for key: Key) {
-        submitInline(value, for: key, wait: nil, promise: nil)
-    }
-
-    @usableFromInline
-    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: AnyPromise?) {
-        submitInline(value, for: key, wait: wait, promise: promise)
-    }
-
-    @inlinable
-    @inline(__always)
-    func submitInline(_ value: Value, for key: Key, wait: CoreDuration?, promise: AnyPromise?) {
         let now = self.now
         lock.lock()
-        let index = slotIndex(of: key)
         // The slow path records submits for observers.
-        guard index != .max, !hasObservers else {
-            return submitSlowPath(value, for: key, at: index, at: now, wait, promise)
-        }
-        let slot = engine.slots[index]
-        switch engine.submitFastPath(slot, at: now, wait: wait) {
+        guard let slot = slot(of: key), !hasObservers else { return submitSlowPath(value, for: key, at: now) }
+        switch engine.submitFastPath(slot, at: now) {
         case .instead:
             // The displaced value is released without the lock.
             var value = value
-            var companion: AnyObject? = promise
             let pending = Cells.value(of: slot)
             swap(&pending.pointee, &value)
-            swap(&slot.pointee.companion, &companion)
             lock.unlock()
             withExtendedLifetime(value) {}
-            if let companion { tell(companion, .superseded) }
         case .behind:
-            Cells.append(value, promise, to: slot)
+            Cells.append(value, to: slot)
             lock.unlock()
-        case .displaced(let fate):
+        case .displaced:
             lock.unlock()
-            promise?.resolve(fate)
         case .alone, .undecided:
-            submitSlowPath(value, for: key, at: index, at: now, wait, promise)
+            submitSlowPath(value, for: key, at: now)
         }
     }
 
-    /// Submits what does not simply join a pending value. The caller holds the lock; this releases it.
+    /// Submits a value with a delay of its own, or a promise of its outcome.
+    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: AnyPromise?) {
+        let now = self.now
+        lock.lock()
+        _ = slot(of: key)
+        submitSlowPath(value, for: key, at: now, wait, promise)
+    }
+
+    /// Submits what does not simply join a pending value. The caller holds the lock, under which it has looked the key up; this
+    /// releases it.
     @usableFromInline
     func submitSlowPath(
-        _ submitted: Value, for key: Key, at found: UInt32, at instant: CoreInstant, _ wait: CoreDuration?,
-        _ promise: AnyPromise?
+        _ submitted: Value, for key: Key, at instant: CoreInstant, _ wait: CoreDuration? = nil,
+        _ promise: Companion? = nil
     ) {
-        let hash = found == .max ? engine.lookedUpHash : engine.slots[found].pointee.hash
+        let found = engine.recentSlot
+        let hash = engine.recent?.pointee.hash ?? engine.lookedUpHash
         var index = engine.beginSubmit(at: found, at: instant)
         var orders = Orders()
         takeActions(&orders, at: engine.now)
         if hasObservers { recordSubmit(of: key) }
         if index == .max {
             index = engine.addSlot(hash: hash)
-            if index != .max { Cells.key(of: engine.slots[index]).initialize(to: key) }
+            if index != .max { Cells.key(of: engine.slot(index)).initialize(to: key) }
         }
         let placement = engine.submit(at: index, wait: wait)
         var value = submitted
-        var companion: Companion? = promise
-        if index != .max { Cells.place(&value, &companion, placement, in: engine.slots[index], collects: collects) }
+        var companion = promise
+        if index != .max { Cells.place(&value, &companion, placement, in: engine.slot(index), collects: collects) }
         if let fate = placement.fateOfDisplaced {
             if let companion { orders.list.append(.tell(companion, fate)) }
             if hasObservers { record(.init(fate), key, at: engine.now) }
@@ -128,7 +119,6 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     }
 
     /// Submits a value, and waits for its outcome.
-    @usableFromInline
     nonisolated(nonsending) func outcome(
         of value: Value, for key: Key, wait: CoreDuration? = nil
     ) async throws(CancellationError) -> Outcome<Output> {
@@ -203,14 +193,14 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             case .start(let slot, let executions, let count, let serial, let due):
                 start(RunID(slot: slot, serial: serial), executions, count, due, &orders)
             case .wait(let slot, let executions):
-                Cells.wait(engine.slots[slot], engine.keyExecutions[executions], collects: collects)
+                Cells.wait(engine.slot(slot), engine.executions(executions), collects: collects)
             case .resolve(let slot, let fate):
                 let memory = nextElement(of: &orders.values, as: Value.self)
-                let companion = Cells.takePending(engine.slots[slot], to: memory, collects: collects)
+                let companion = Cells.takePending(engine.slot(slot), to: memory, collects: collects)
                 resolve(companion, slot, fate, &orders, at: now)
             case .resolveWaiting(let slot, let executions, let fate):
                 let memory = nextElement(of: &orders.values, as: Value.self)
-                let executions = engine.keyExecutions[executions]
+                let executions = engine.executions(executions)
                 let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
                 resolve(companion, slot, fate, &orders, at: now)
             case .cancel(let run): orders.list.append(.cancel(run))
@@ -234,8 +224,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let memory = Cells.value(behind: run)
         let companion =
             executions == .max
-            ? Cells.takePending(engine.slots[id.slot], to: memory, collects: collects)
-            : Cells.takeWaiting(engine.keyExecutions[executions], count, to: memory, collects: collects)
+            ? Cells.takePending(engine.slot(id.slot), to: memory, collects: collects)
+            : Cells.takeWaiting(engine.executions(executions), count, to: memory, collects: collects)
         run.initialize(to: StartedRun(id: id, count: due.count, edge: due.edge, work: work, companion: companion))
         start(run, &orders)
         // An execution is recorded at its due instant, however late the timer was.
@@ -289,7 +279,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
 
     /// Moves the key of a slot out, and frees the slot.
     private func release(_ index: UInt32, _ orders: inout Orders) {
-        let slot = engine.slots[index]
+        let slot = engine.slot(index)
         let key = Cells.key(of: slot)
         KeyIndex.check(KeyIndex.hash(key.pointee) == slot.pointee.hash)
         if !_isPOD(Key.self) {

@@ -135,7 +135,7 @@ package class RuntimeCore: @unchecked Sendable {
 
     /// Releases the lock, and does what is to be done without it.
     final func unlock(performing orders: consuming Orders, isWaking: Bool = false) {
-        orders.discarded = engine.slots.discarded.take()
+        orders.discarded = engine.takeDiscarded()
         let movesAlarm = engine.movesAlarm
         engine.movesAlarm = false
         let wakesObservers = wakesObservers
@@ -304,8 +304,7 @@ package class RuntimeCore: @unchecked Sendable {
     }
 
     /// Tells the same to the caller of a single submit.
-    @usableFromInline
-    final func tell(_ promise: AnyObject, _ fate: Fate) {
+    private final func tell(_ promise: AnyObject, _ fate: Fate) {
         // Proof: a runtime submits nothing else beside a value.
         unsafeDowncast(promise, to: AnyPromise.self).resolve(fate)
     }
@@ -362,6 +361,12 @@ package class RuntimeCore: @unchecked Sendable {
     /// Whether a value is pending, or an execution waits for a block of the queue and is not being cancelled.
     package final var hasMoreToRun: Bool {
         lock.withLock { engine.tally.pending > 0 || ready.contains { engine.state(of: $0) == .running } }
+    }
+
+    /// The number of submits that are pending, or of those that are due and wait to start.
+    @usableFromInline
+    final func pendingSubmits(onlyDue: Bool) -> Int {
+        lock.withLock { onlyDue ? engine.waitingSubmits : engine.tally.pending }
     }
 
     // MARK: - Callers that wait

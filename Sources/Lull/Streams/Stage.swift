@@ -37,9 +37,9 @@ extension AsyncCoalescedSequence {
             let runtime = coalescer.runtime
             self.init(coalescer) {
                 await base.read(handover, limit: limit) {
-                    runtime.submit($0, for: NoKey())
+                    coalescer.submit($0)
                 } held: {
-                    runtime.lock.withLock { runtime.engine.tally.pending }
+                    runtime.pendingSubmits(onlyDue: false)
                 }
             }
         }
@@ -59,11 +59,9 @@ extension AsyncCoalescedSequence {
             let runtime = coalescer.runtime
             self.init(coalescer) {
                 await base.read(handover, limit: limit) {
-                    runtime.submit($0, for: key($0))
+                    coalescer.submit($0, for: key($0))
                 } held: {
-                    runtime.lock.withLock {
-                        collects ? runtime.engine.waitingSubmits : runtime.engine.tally.pending
-                    }
+                    runtime.pendingSubmits(onlyDue: collects)
                 }
             }
         }

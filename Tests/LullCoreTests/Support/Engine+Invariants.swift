@@ -85,6 +85,8 @@ extension SlotEngine {
         broken.unless(openCount == open, "\(open) keys are counted as open, not \(openCount)")
         broken.unless(restingCount == resting, "\(resting) keys are counted as resting, not \(restingCount)")
         broken.unless(recentSlot == .max || slots.contains(recentSlot), "the most recent key is there")
+        broken.unless(
+            recent == (slots.contains(recentSlot) ? slots[recentSlot] : nil), "the most recent key lies where it did")
         let bound = 2 * slots.count + 64
         broken.unless(deadlines.count <= bound || deadlines.isCompacted, "the deadlines are compacted")
         broken.unless(idleQueue.count <= bound || idleQueue.isCompacted, "the idle queue is compacted")

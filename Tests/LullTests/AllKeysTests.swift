@@ -1,8 +1,9 @@
 import Dispatch
-import Lull
 import LullTesting
 import TestSupport
 import Testing
+
+@testable import Lull
 
 /// Semantics, section 5: with so many keys that a call for all of them comes to them in portions.
 @Suite("Calls for all keys")
@@ -117,5 +118,24 @@ struct AllKeysTests {
             withExtendedLifetime(events) {}
             _ = holder.exchange(nil)
         }
+    }
+
+    @Test
+    func `a handler that throws while a cancel is on its way to the key leaves the key idle`() async {
+        let door = Door()
+        let it = KeyedDebouncer<Int, Int, Void>(for: .seconds(1), clock: clock, onFailure: { _, _ in }) { _, _ in
+            await door.pass()
+            throw Refusal()
+        }
+        it.submit(1, for: 1)
+        it.flush()
+        let runtime = it.runtime
+        let now = runtime.now
+        var sweep = runtime.lock.withLock { runtime.engine.beginSweep(.cancel(running: true), at: now, waiter: nil) }
+        door.open()
+        while it.isRunning { await Task.yield() }
+        runtime.handle { runtime.engine.continueSweep(&sweep, limit: .max) }
+        for _ in 0..<500 where !it.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
+        #expect(it.isIdle && it.counters.cancelled == 1)
     }
 }

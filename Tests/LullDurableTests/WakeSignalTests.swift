@@ -44,6 +44,25 @@ struct WakeSignalTests {
     }
 
     @Test
+    func `in a pause is not given for what is due, but for its end and for hints, which may say more`() async {
+        var signal = WakeSignal()
+        let paused = signal.announce(nil, in: "n", isPaused: true)
+        signal.signal(at(1), in: "n")
+        #expect(await waits(signal, after: paused))
+        signal.signalResumption(in: "other")
+        #expect(await waits(signal, after: paused))
+        signal.signalResumption(in: "n")
+        #expect(await !waits(signal, after: paused))
+        // Nobody knows of a pause now: another end of one is nothing new.
+        let working = signal.announce(at(5), in: "n")
+        signal.signalResumption(in: "n")
+        #expect(await waits(signal, after: working))
+        let again = signal.announce(nil, in: "n", isPaused: true)
+        signal.signalAll(in: "n")
+        #expect(await !waits(signal, after: again))
+    }
+
+    @Test
     func `of an interruption is for those that look for one, and only theirs`() async {
         var signal = WakeSignal()
         let idle = signal.announce(at(5), in: "n")

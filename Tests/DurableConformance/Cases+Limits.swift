@@ -56,6 +56,18 @@ extension ConformanceCase {
             try await fixture.submit("1", "a")
             #expect(try await fixture.answer(by: 1).runs.count == 1)
         },
+        ConformanceCase("a pause uses nothing of a limit, and no next start is announced in it") { fixture in
+            try await fixture.open(.limited(RateLimit(2, per: .milliseconds(100), burst: 2)))
+            for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
+            try await fixture.pause("why")
+            for owner: Int64 in 1...3 {
+                let answer = try await fixture.answer(by: owner)
+                #expect(answer.runs == [] && answer.next == nil && answer.pause?.reason == "why")
+            }
+            try await fixture.resume()
+            #expect(try await fixture.answer(by: 1).runs.count == 2)
+            #expect(try await fixture.answer(by: 2).runs.count == 0)
+        },
         ConformanceCase("workers have no more runs than maxRunning, however many there are") { fixture in
             try await fixture.open(.limited(maxRunning: 2))
             for key in ["a", "b", "c", "d"] { try await fixture.submit("1", key) }

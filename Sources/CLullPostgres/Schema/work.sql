@@ -69,6 +69,11 @@ BEGIN
     PERFORM ensure_durability();
     IF since IS NULL THEN PERFORM check_place(); END IF;
 
+    IF is_limited AND room > 0 AND n.paused_at IS NULL THEN
+        -- It may have been paused while another claim held its row.
+        SELECT s.* INTO n FROM namespaces s WHERE s.id = n.id FOR NO KEY UPDATE;
+        now := coalesce(at, present());
+    END IF;
     IF n.paused_at IS NOT NULL THEN
         a.what := 'paused'; a.because := n.pause_reason; a.first := n.paused_at;
         RETURN NEXT a;
@@ -91,10 +96,6 @@ BEGIN
         END LOOP;
     END IF;
 
-    IF is_limited AND room > 0 THEN
-        SELECT s.* INTO n FROM namespaces s WHERE s.id = n.id FOR NO KEY UPDATE;
-        now := coalesce(at, present());
-    END IF;
     left_over := room;
     LOOP
         IF is_limited THEN

@@ -9,6 +9,8 @@ local limit = unpacked(rules)
 local starts, period, burst = limit[12], limit[13], limit[14]
 local most = tonumber(ARGV[2])
 if not starts then return { max(most, 0), digits(now), false, '' } end
+-- In a pause nothing starts, and nothing of the limit is used.
+if pause and most >= 0 then return { 0, digits(now), false, '' } end
 
 -- The time between two starts in the long run, rounded up; and when the next would come if all so far had come so.
 local interval = period >= NEVER and NEVER or math.ceil(period / (starts - burst + 1))

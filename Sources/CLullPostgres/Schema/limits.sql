@@ -1,5 +1,5 @@
--- Limits of a namespace on its runs, of all workers together. Where there are some, one claim follows another: each holds
--- the namespace's row until its commit.
+-- Limits of a namespace on its runs, of all workers together. Where there are some, one claim follows another: each
+-- holds the namespace's row until its commit.
 
 -- The time between two starts in the long run, rounded up.
 CREATE OR REPLACE FUNCTION start_interval(n namespaces) RETURNS bigint LANGUAGE sql IMMUTABLE

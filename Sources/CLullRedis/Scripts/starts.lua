@@ -3,8 +3,8 @@
 -- ARGV[2]: how many at most, or less than 0 for as many taken back; ARGV[3]: for these, what came with the answer that
 -- allowed them.
 --
--- Answers with how many may start now; with the instant of the call; with that from which more may, or nil; and with what
--- is to be given when some are taken back. Without a limit as many may start as were asked for.
+-- Answers with how many may start now; with the instant of the call; with that from which more may, or nil; and with
+-- what is to be given when some are taken back. Without a limit as many may start as were asked for.
 local limit = unpacked(rules)
 local starts, period, burst = limit[12], limit[13], limit[14]
 local most = tonumber(ARGV[2])

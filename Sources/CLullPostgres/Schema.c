@@ -30,6 +30,9 @@ static const struct {
     {"look", (const char[]){
 #embed "Schema/look.sql"
     , 0}},
+    {"merging", (const char[]){
+#embed "Schema/merging.sql"
+    , 0}},
     {"namespaces", (const char[]){
 #embed "Schema/namespaces.sql"
     , 0}},

@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 /// How the values of one execution become the one that the handler gets (<doc:Semantics>, section 8).
 ///
@@ -21,7 +21,7 @@ public enum Combining<Value: Sendable>: Sendable {
     /// bound how many; `maxBatch` bounds what one execution gets.
     case merge(@Sendable (_ pending: inout Value, _ value: Value) -> Void)
 
-    var core: Combination {
+    package var core: Combination {
         switch self {
         case .latest: .latest
         case .first: .first
@@ -29,7 +29,7 @@ public enum Combining<Value: Sendable>: Sendable {
         }
     }
 
-    var fold: (@Sendable (inout Value, Value) -> Void)? {
+    package var fold: (@Sendable (inout Value, Value) -> Void)? {
         if case .merge(let fold) = self { fold } else { nil }
     }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Lull
-public import LullCore
+internal import LullCore
 
 /// The common part of ``DurableDebouncer`` and ``DurableThrottler``: submit, flush, cancel, work, and look.
 ///
@@ -22,14 +22,24 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
     public final let namespace: String
     final let store: any DurableStore
     final let clock: WorkerClock
+    /// Whether the values of an execution are to be folded into one: a rule of the namespace.
+    private let isMerging: Bool
+    private let fold: DurableFold<Value>?
     /// What a newer value of a key does to its run: a rule of the namespace.
     public final let whileRunning: DurableWhileRunning
     final let counts = Guarded(DurableCounters())
 
     init(
-        _ rules: DurableRules?, _ namespace: String, _ store: any DurableStore, _ clock: any Clock<Duration>
+        _ rules: DurableRules?, _ fold: DurableFold<Value>?, _ namespace: String, _ store: any DurableStore,
+        _ clock: any Clock<Duration>
     ) async throws(DurableError) {
-        whileRunning = try await store.open(namespace, rules).whileRunning
+        let stored = try await store.open(namespace, rules)
+        if fold != nil, !stored.isMerging {
+            throw .otherPolicy(namespace: namespace, stored: stored, given: stored.merging(true))
+        }
+        whileRunning = stored.whileRunning
+        isMerging = stored.isMerging
+        self.fold = fold
         self.namespace = namespace
         self.store = store
         self.clock = WorkerClock(clock)
@@ -40,33 +50,40 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
     /// - Parameters:
     ///   - namespace: The name under which it was created.
     ///   - store: The store that has it.
+    ///   - fold: Folds a value into the one that is pending: what a worker needs, and nobody else, if the namespace was created with
+    ///     `.merge`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
-    /// - Throws: ``DurableError/noPolicy(namespace:)`` if the namespace has never been opened with settings.
+    /// - Throws: ``DurableError/noPolicy(namespace:)`` if the namespace has never been opened with settings;
+    ///   ``DurableError/otherPolicy(namespace:stored:given:)`` if its values are not to be merged, and `fold` is given.
     public convenience init(
-        namespace: String, in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock()
+        namespace: String, in store: any DurableStore,
+        merging fold: (@Sendable (_ pending: inout Value, _ value: Value) -> Void)? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        try await self.init(nil, namespace, store, clock)
+        try await self.init(nil, fold, namespace, store, clock)
     }
 }
 
 extension DurableRules {
     /// Returns the rules, or stops the program with the rule that is broken: the settings are part of its code.
-    static func checked(
-        _ combining: Combination, _ maxBatch: Int? = nil, limit: RateLimit?, maxRunning: Int?,
+    ///
+    /// - Parameter combining: How values are combined; nil to collect them.
+    static func checked<Value>(
+        _ combining: Combining<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
         _ whileRunning: DurableWhileRunning, at site: SourceSite, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
             return try DurableRules(
-                try make(), combination: combining, maxBatch: maxBatch, limit: limit, maxRunning: maxRunning,
-                whileRunning: whileRunning)
+                try make(), combination: combining?.core ?? .collect, isMerging: combining?.fold != nil,
+                maxBatch: maxBatch, limit: limit, maxRunning: maxRunning, whileRunning: whileRunning)
         } catch {
             refuse("\(error)", at: site)
         }
     }
 
     /// Returns the rules with a policy of the right kind, or stops the program with the rule that is broken.
-    static func checked(
-        _ combining: Combination, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
+    static func checked<Value>(
+        _ combining: Combining<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
         _ whileRunning: DurableWhileRunning, _ policy: Policy, is kind: Policy.Kind, at site: SourceSite
     ) -> DurableRules {
         switch (policy.kind, kind) {
@@ -275,7 +292,8 @@ extension DurableCoalescer {
     ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It may
     ///     call anything on the same debouncer.
     /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are cancelled
-    ///   then.
+    ///   then. ``DurableError/otherPolicy(namespace:stored:given:)`` at once if the namespace was created with `.merge`, and opened
+    ///   here by its name alone, without a function that folds.
     public func run(
         maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
         grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
@@ -283,72 +301,19 @@ extension DurableCoalescer {
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     ) async throws(DurableError) {
+        if isMerging, fold == nil {
+            let stored = try await store.open(namespace, nil)
+            throw .otherPolicy(namespace: namespace, stored: stored, given: stored.merging(false))
+        }
         let configuration = WorkerStateMachine.Configuration(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
             lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) },
             watches: whileRunning != .queue, fileID: fileID, line: line)
-        try await WorkerDriver(configuration, store, clock, counts, onFailure, handler).run()
+        try await WorkerDriver(configuration, store, clock, counts, fold, onFailure, handler).run()
     }
 
     /// The counts of the workers that were started from this debouncer and its copies.
     public var counters: DurableCounters { counts.value }
-}
-
-/// The argument of a worker's handler: the key, the values, and the numbers that let it do the work exactly once.
-///
-/// A run may be handed out more than once; ``runID`` and ``values`` are the same each time. What to do about that:
-/// <doc:WorkThatSurvives>.
-public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Sendable {
-    /// The key.
-    public let key: Key
-    /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty.
-    public let values: [Value]
-    /// The id of the run: the same number in every attempt, and in no other execution of the store. Send it along as an
-    /// idempotency key, so that the receiver recognises a value that it has received before.
-    public let runID: Int64
-    /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale worker,
-    /// whose number is lower than one that it has seen for that key.
-    public let fence: Int64
-    /// The numbers of the submits that the execution covers: see ``DurableReceipt/generation``.
-    public let submits: ClosedRange<Int64>
-    /// The number of submits behind the execution: at least as many as ``values``.
-    public let count: Int
-    /// Why the values fell due (<doc:Semantics>, section 3).
-    public let edge: Edge
-    /// The number of this attempt, from 1.
-    public let attempt: Int
-
-    /// The value; with `collect` the last one.
-    public var value: Value { values[values.count - 1] }
-
-    init(_ run: DurableRun) throws {
-        guard let key = Key(durableBytes: run.key) else {
-            throw UndecodableBytes(description: "no key of the type \(Key.self) has the bytes of \(run.summary)")
-        }
-        guard !run.values.isEmpty else { throw UndecodableBytes(description: "\(run.summary) has no value") }
-        values = try decodeValues(run.values, as: Value.self, of: run.summary)
-        self.key = key
-        runID = run.id
-        fence = run.fence
-        submits = run.submits
-        count = run.count
-        edge = run.edge
-        attempt = run.attempt
-    }
-}
-
-/// Decodes the values of a run, as a store has them.
-///
-/// - Parameter subject: What the error names.
-func decodeValues<Value: Decodable>(
-    _ values: [[UInt8]], as type: Value.Type, of subject: String
-) throws(UndecodableBytes) -> [Value] {
-    let decoder = JSONDecoder()
-    do {
-        return try values.map { try decoder.decode(Value.self, from: Data($0)) }
-    } catch {
-        throw UndecodableBytes(description: "the value of \(subject) is no \(Value.self): \(error)")
-    }
 }
 
 // The calls for monitoring a namespace and handling its dead runs.

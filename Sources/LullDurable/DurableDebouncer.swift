@@ -42,8 +42,10 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - delayRule: The effect of a single call's shorter delay on a longer one that is running.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
     ///   - spacing: The least time between two due instants of a key; only with the trailing edge. Nil for none.
-    ///   - combining: Which of the values behind one execution is retained: the latest or the first. For all of them, in order,
-    ///     use the form with `collecting`.
+    ///   - combining: How the values behind one execution become the one that the handler gets: the latest, the first, or all of them
+    ///     folded into one, in order. The store keeps what `.merge` folds until then, as it does with `collecting`: the worker folds right
+    ///     before the handler. For all values, use the form with `collecting`.
+    ///   - maxBatch: With `merge`, the largest number of values in one execution, at least 1. Nil for no limit.
     ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
     ///     (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
@@ -58,21 +60,19 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   settings; or the error of the store.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination = .latest,
+        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combining<Value> = .latest, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
         namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let site = SourceSite(fileID, line)
-        require(combining != .collect, "to collect, make a DurableDebouncer(collectingFor:)", at: site)
         let rules = DurableRules.checked(
-            combining, limit: limit, maxRunning: maxRunning, whileRunning, at: site
+            combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: SourceSite(fileID, line)
         ) {
             () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
         }
-        try await self.init(rules, namespace, store, clock)
+        try await self.init(rules, combining.fold, namespace, store, clock)
     }
 
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
@@ -90,13 +90,14 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
-            .collect, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: SourceSite(fileID, line)
+            Combining<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning,
+            at: SourceSite(fileID, line)
         ) {
             () throws(PolicyError) in
             try .debounce(
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount, spacing: spacing)
         }
-        try await self.init(rules, namespace, store, clock)
+        try await self.init(rules, nil, namespace, store, clock)
     }
 
     /// Opens a namespace with a policy that was created, and so checked, before: for settings from a file or a server.
@@ -106,13 +107,14 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
     ///     with a message.
-    ///   - combining: Which of the values behind one execution are retained.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution.
+    ///   - combining: How the values behind one execution become the one that the handler gets. For all of them, use the form with
+    ///     `collecting`.
+    ///   - maxBatch: With `merge`, the largest number of values in one execution. Nil for no limit.
     ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
     ///     (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
@@ -124,7 +126,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - line: The line that this message names; leave it out.
     /// - Throws: The same errors as the other form.
     public convenience init(
-        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
+        policy: Policy, combining: Combining<Value> = .latest, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
@@ -133,7 +135,23 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         let rules = DurableRules.checked(
             combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy, is: .debounce,
             at: SourceSite(fileID, line))
-        try await self.init(rules, namespace, store, clock)
+        try await self.init(rules, combining.fold, namespace, store, clock)
+    }
+
+    /// Opens a namespace whose executions get all values, in order, with a policy that was created before.
+    ///
+    /// Everything else is as in the form with `collectingFor`.
+    public convenience init(
+        collecting policy: Policy, maxBatch: Int? = nil,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String,
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws(DurableError) {
+        let rules = DurableRules.checked(
+            Combining<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy,
+            is: .debounce, at: SourceSite(fileID, line))
+        try await self.init(rules, nil, namespace, store, clock)
     }
 
     /// Submits a value under a key with a delay of its own, and returns when the store has recorded it.

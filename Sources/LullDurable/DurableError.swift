@@ -59,7 +59,8 @@ extension DurableRules {
         let kind = policy.kind == .debounce ? "debounce" : "throttle"
         let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
         let restart = whileRunning.name.map { "restart when \($0)" }
-        return [kind, edges.map(\.1).joined(separator: ","), combination.name] + [restart].compactMap(\.self)
+        let combining = isMerging ? "merge" : combination.name
+        return [kind, edges.map(\.1).joined(separator: ","), combining] + [restart].compactMap(\.self)
     }
 
     /// `debounce trailing latest`.

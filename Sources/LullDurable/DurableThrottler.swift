@@ -33,8 +33,10 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
-    ///   - combining: Which of the values behind one execution is retained: the latest or the first. For all of them, in order,
-    ///     use the form with `collecting`.
+    ///   - combining: How the values behind one execution become the one that the handler gets: the latest, the first, or all of them
+    ///     folded into one, in order. The store keeps what `.merge` folds until then, as it does with `collecting`: the worker folds right
+    ///     before the handler. For all values, use the form with `collecting`.
+    ///   - maxBatch: With `merge`, the largest number of values in one execution, at least 1. Nil for no limit.
     ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
     ///     (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
@@ -49,20 +51,18 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination = .latest, limit: RateLimit? = nil, maxRunning: Int? = nil,
+        combining: Combining<Value> = .latest, maxBatch: Int? = nil, limit: RateLimit? = nil, maxRunning: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, namespace: String,
         in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
-        let site = SourceSite(fileID, line)
-        require(combining != .collect, "to collect, make a DurableThrottler(collectingEvery:)", at: site)
         let rules = DurableRules.checked(
-            combining, limit: limit, maxRunning: maxRunning, whileRunning, at: site
+            combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: SourceSite(fileID, line)
         ) {
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
-        try await self.init(rules, namespace, store, clock)
+        try await self.init(rules, combining.fold, namespace, store, clock)
     }
 
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
@@ -79,12 +79,13 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
-            .collect, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, at: SourceSite(fileID, line)
+            Combining<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning,
+            at: SourceSite(fileID, line)
         ) {
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
-        try await self.init(rules, namespace, store, clock)
+        try await self.init(rules, nil, namespace, store, clock)
     }
 
     /// Opens a namespace with a policy that was created, and so checked, before: for settings from a file or a server.
@@ -94,13 +95,14 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(every:edges:maxCount:combining:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
     ///     with a message.
-    ///   - combining: Which of the values behind one execution are retained.
-    ///   - maxBatch: With `collect`, the largest number of values in one execution.
+    ///   - combining: How the values behind one execution become the one that the handler gets. For all of them, use the form with
+    ///     `collecting`.
+    ///   - maxBatch: With `merge`, the largest number of values in one execution. Nil for no limit.
     ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
     ///     (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
@@ -112,7 +114,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - line: The line that this message names; leave it out.
     /// - Throws: The same errors as the other form.
     public convenience init(
-        policy: Policy, combining: Combination = .latest, maxBatch: Int? = nil,
+        policy: Policy, combining: Combining<Value> = .latest, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
@@ -121,6 +123,22 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
         let rules = DurableRules.checked(
             combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy, is: .throttle,
             at: SourceSite(fileID, line))
-        try await self.init(rules, namespace, store, clock)
+        try await self.init(rules, combining.fold, namespace, store, clock)
+    }
+
+    /// Opens a namespace whose executions get all values, in order, with a policy that was created before.
+    ///
+    /// Everything else is as in the form with `collectingEvery`.
+    public convenience init(
+        collecting policy: Policy, maxBatch: Int? = nil,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        namespace: String,
+        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
+        line: UInt = #line
+    ) async throws(DurableError) {
+        let rules = DurableRules.checked(
+            Combining<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy,
+            is: .throttle, at: SourceSite(fileID, line))
+        try await self.init(rules, nil, namespace, store, clock)
     }
 }

@@ -1,4 +1,5 @@
-// The types of LullCore in the API of LullDurable: the options of a debouncer, and its errors.
+// The types of other modules in the API of LullDurable: the options of a debouncer, and its errors.
+@_exported public import enum Lull.Combining
 @_exported public import enum LullCore.Combination
 @_exported public import struct LullCore.CoreDuration
 @_exported public import enum LullCore.DelayRule

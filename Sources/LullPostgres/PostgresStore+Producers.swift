@@ -15,7 +15,7 @@ extension PostgresStore {
             return try DurableRules(row, at: 0)
         }
         let policy = rules.policy
-        var statement = statement("open", 16, selecting: DurableRules.columns)
+        var statement = statement("open", 17, selecting: DurableRules.columns)
         statement.add(namespace)
         statement.add(name: policy.kind == .debounce ? "debounce" : "throttle")
         statement.add(policy.wait.microseconds)
@@ -32,6 +32,7 @@ extension PostgresStore {
         statement.add(rules.limit?.period.microseconds)
         statement.add(rules.limit.map { Int64($0.burst) })
         statement.add(rules.maxRunning.map { Int64($0) })
+        statement.add(rules.isMerging)
         guard let row = try await ask(statement, in: namespace, isRepeatable: true).first else {
             throw .unusable("the namespace \(namespace) could not be opened")
         }
@@ -140,7 +141,7 @@ extension DurableRules {
     /// The columns of a namespace, in the order in which they are read.
     static let columns = """
         kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, spacing, \
-        restart, starts, period, burst, max_running
+        restart, starts, period, burst, max_running, merges
         """
 
     /// Reads the columns of a namespace, from one on.
@@ -168,7 +169,8 @@ extension DurableRules {
                         spacing: row.bigint(column + 9).flatMap { $0 > 0 ? CoreDuration(microseconds: $0) : nil })
                 }
             try self.init(
-                policy, combination: combination, maxBatch: row.bigint(column + 8).map { Int($0) },
+                policy, combination: combination, isMerging: row.bool(column + 15),
+                maxBatch: row.bigint(column + 8).map { Int($0) },
                 limit: row.bigint(column + 11).map { starts in
                     RateLimit(
                         starts: Int(starts), period: CoreDuration(microseconds: row.bigint(column + 12) ?? 0),

@@ -7,7 +7,7 @@ internal import LullDurable
 /// The columns of a namespace, in the order in which they are read. Those after `name` are its rules, but for those of its pause.
 enum NamespaceColumn: Int32, Column, CaseIterable {
     case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing, restart
-    case starts, period, burst, maxRunning
+    case starts, period, burst, maxRunning, merges
     case paused, pauseReason
 
     /// The columns that are written when a namespace is opened.
@@ -32,6 +32,7 @@ enum NamespaceColumn: Int32, Column, CaseIterable {
         case .period: "period"
         case .burst: "burst"
         case .maxRunning: "max_running"
+        case .merges: "merges"
         case .paused: "paused"
         case .pauseReason: "pause_reason"
         }
@@ -95,6 +96,7 @@ extension Connection {
         statement.bind(":period", rules.limit?.period.nanoseconds)
         statement.bind(":burst", rules.limit.map { Int64($0.burst) })
         statement.bind(":max_running", rules.maxRunning.map { Int64($0) })
+        statement.bind(":merges", rules.isMerging ? 1 : 0)
         statement.bind(":name", text: name)
         try statement.run()
     }
@@ -117,7 +119,7 @@ extension Statement {
         let name = text(NamespaceColumn.name)
         do {
             let rules = try DurableRules(
-                try policy(), combination: try combination(),
+                try policy(), combination: try combination(), isMerging: integer(NamespaceColumn.merges) != 0,
                 maxBatch: integerOrNull(NamespaceColumn.maxBatch).map { Int($0) }, limit: limit(),
                 maxRunning: integerOrNull(NamespaceColumn.maxRunning).map { Int($0) },
                 whileRunning: try whileRunning())

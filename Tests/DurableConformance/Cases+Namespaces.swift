@@ -44,6 +44,50 @@ extension ConformanceCase {
             }
             #expect(try await fixture.open(nil) == rules)
         },
+        ConformanceCase("a namespace that collects is not opened to merge, nor the reverse, and stays as it is") {
+            fixture in
+            let collecting = try DurableRules.debounce(10, .collect)
+            let merging = collecting.merging(true)
+            try await fixture.open(collecting)
+            try await fixture.open(merging, "m")
+            await #expect(throws: DurableError.otherPolicy(namespace: "n", stored: collecting, given: merging)) {
+                try await fixture.open(merging)
+            }
+            await #expect(throws: DurableError.otherPolicy(namespace: "m", stored: merging, given: collecting)) {
+                try await fixture.open(collecting, "m")
+            }
+            #expect(try await fixture.open(nil) == collecting)
+            #expect(try await fixture.open(nil, "m") == merging)
+            let longer = try DurableRules(
+                .debounce(wait: .milliseconds(20)), combination: .collect, isMerging: true, maxBatch: 3)
+            #expect(try await fixture.open(longer, "m") == longer)
+            let fixture = try await fixture.reopened()
+            #expect(try await fixture.open(nil, "m") == longer)
+            #expect(try await fixture.store.status().map(\.rules) == [longer, collecting])
+            await fixture.closeOther()
+        },
+        ConformanceCase("values to be merged stay as they are, and a worker folds them in order") { fixture in
+            let merging = try await DurableDebouncer<String, [Int]>(
+                for: .milliseconds(10), combining: .merge { $0 += $1 }, namespace: StoreFixture.namespace,
+                in: fixture.store)
+            try await merging.submit([1, 2], for: "k")
+            try await merging.submit([], for: "k")
+            try await merging.submit([3], for: "k")
+            fixture.pass(10)
+            let run = try await fixture.claimOne()
+            #expect(run.text == "k trailing [1,2]+[]+[3] ×3")
+            try await fixture.fail(run, retry: 0)
+            let (executions, continuation) = AsyncStream<DurableExecution<String, [Int]>>.makeStream()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await merging.run { continuation.yield($0) } }
+                for await execution in executions {
+                    #expect(execution.values == [[1, 2, 3]] && execution.count == 3 && execution.attempt == 2)
+                    break
+                }
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        },
         ConformanceCase("a long backlog is counted as what it is by now") { fixture in
             try await fixture.open(.debounce(10_000))
             for number in 0..<600 { try await fixture.submit("a", "key \(number)") }

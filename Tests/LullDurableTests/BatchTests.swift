@@ -76,12 +76,6 @@ struct BatchTests {
             }
             #expect(message(result).contains("BatchTests.swift:4711: "))
             #expect(message(result).contains("Lull: the maxBatch is 3, but only collecting and merging"))
-            let collecting = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = try await DurableDebouncer<String, Int>(
-                    for: .seconds(2), combining: .collect, namespace: "n", in: MemoryStore(), line: 4712)
-            }
-            #expect(message(collecting).contains("BatchTests.swift:4712: "))
-            #expect(message(collecting).contains("Lull: to collect, make a DurableDebouncer(collectingFor:)"))
         }
     #endif
 }

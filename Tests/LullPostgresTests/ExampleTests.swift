@@ -73,6 +73,9 @@ struct ExampleTests {
         #expect(try sql.value("SELECT max_wait FROM rules('n')") == "3600000000")
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'throttle', wait => '5 min')") }
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'debounce', '5 min', combination => 'collect')") }
+        try sql("SELECT open('m', 'debounce', wait => '5 min', combination => 'collect', merges => true)")
+        #expect(throws: SQL.Failure.self) { try sql("SELECT open('m', 'debounce', '5 min', combination => 'collect')") }
+        #expect(throws: SQL.Failure.self) { try sql("SELECT open('p', 'debounce', '5 min', merges => true)") }
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('o', 'debounce', wait => '-1 s')") }
         try sql("SELECT open('t', 'throttle', wait => '1 s')")
         #expect(try sql.value("SELECT on_leading AND on_trailing FROM rules('t')") == "t")

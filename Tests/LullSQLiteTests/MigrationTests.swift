@@ -56,7 +56,7 @@ import Testing
             "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
             "dead DROP COLUMN run_mark", "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
             "namespaces DROP COLUMN starts", "namespaces DROP COLUMN period", "namespaces DROP COLUMN burst",
-            "namespaces DROP COLUMN max_running", "namespaces DROP COLUMN arrival",
+            "namespaces DROP COLUMN max_running", "namespaces DROP COLUMN arrival", "namespaces DROP COLUMN merges",
         ] {
             try raw.execute("ALTER TABLE \(column)")
         }

@@ -5,7 +5,7 @@
 CREATE OR REPLACE FUNCTION open(
     namespace text, kind kind, wait bigint, max_wait bigint, on_leading boolean, on_trailing boolean, extends boolean,
     max_count bigint, spacing bigint, combination combination, max_batch bigint, restart text, starts bigint,
-    period bigint, burst bigint, max_running bigint
+    period bigint, burst bigint, max_running bigint, merges boolean
 ) RETURNS namespaces LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
@@ -16,19 +16,19 @@ BEGIN
     -- still open may submit by the old rules.
     UPDATE namespaces s SET
         name = CASE
-            WHEN (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart) IS NOT DISTINCT FROM (
-                open.kind, open.on_leading, open.on_trailing, open.combination, open.restart)
+            WHEN (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart, s.merges) IS NOT DISTINCT FROM (
+                open.kind, open.on_leading, open.on_trailing, open.combination, open.restart, open.merges)
             THEN s.name ELSE format('%s (forgotten %s)', s.name, s.id) END,
-        is_forgotten = (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart) IS DISTINCT FROM (
-            open.kind, open.on_leading, open.on_trailing, open.combination, open.restart)
+        is_forgotten = (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart, s.merges) IS DISTINCT FROM (
+            open.kind, open.on_leading, open.on_trailing, open.combination, open.restart, open.merges)
     WHERE s.name = open.namespace AND s.is_forgotten AND NOT has_work(s.id);
     INSERT INTO namespaces (
         name, kind, wait, max_wait, on_leading, on_trailing, extends, max_count, spacing, combination, max_batch,
-        restart, starts, period, burst, max_running)
+        restart, starts, period, burst, max_running, merges)
     SELECT
         open.namespace, open.kind, open.wait, open.max_wait, open.on_leading, open.on_trailing, open.extends,
         open.max_count, open.spacing, open.combination, open.max_batch, open.restart,
-        open.starts, open.period, open.burst, open.max_running
+        open.starts, open.period, open.burst, open.max_running, open.merges
     WHERE NOT EXISTS (SELECT FROM namespaces s WHERE s.name = open.namespace)
     ON CONFLICT DO NOTHING;
     UPDATE namespaces SET
@@ -36,7 +36,7 @@ BEGIN
         spacing = open.spacing, max_batch = open.max_batch, starts = open.starts, period = open.period,
         burst = open.burst, max_running = open.max_running
     WHERE name = open.namespace AND kind = open.kind AND on_leading = open.on_leading AND on_trailing = open.on_trailing
-        AND combination = open.combination AND restart IS NOT DISTINCT FROM open.restart
+        AND combination = open.combination AND restart IS NOT DISTINCT FROM open.restart AND merges = open.merges
         AND (wait, max_wait, extends, max_count, spacing, max_batch, starts, period, burst, max_running)
         IS DISTINCT FROM (
             open.wait, open.max_wait, open.extends, open.max_count, open.spacing, open.max_batch, open.starts,
@@ -48,12 +48,13 @@ END $$;
 -- The same for SQL: with intervals and with defaults. A namespace with another kind, other edges, another combination
 -- or another rule for running runs is an error. restart: due or submitted, if a newer value interrupts a run. At most
 -- `starts` runs start in any `period`, `burst` of them (default 1) at once, and workers have at most `max_running`.
+-- merges: with collect, the values of a run are to be folded into one by who handles them.
 CREATE OR REPLACE FUNCTION open(
     namespace text, kind text, wait interval, max_wait interval DEFAULT NULL, spacing interval DEFAULT '0',
     max_count bigint DEFAULT NULL, combination text DEFAULT 'latest', max_batch bigint DEFAULT NULL,
     on_leading boolean DEFAULT NULL, on_trailing boolean DEFAULT true, extends boolean DEFAULT false,
     restart text DEFAULT NULL, starts bigint DEFAULT NULL, period interval DEFAULT NULL, burst bigint DEFAULT NULL,
-    max_running bigint DEFAULT NULL
+    max_running bigint DEFAULT NULL, merges boolean DEFAULT false
 ) RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_variable
 DECLARE
@@ -65,9 +66,9 @@ BEGIN
         (extract(epoch FROM max_wait) * 1000000)::bigint, leads, on_trailing, extends, max_count,
         (extract(epoch FROM spacing) * 1000000)::bigint, combination::combination, max_batch, restart, starts,
         (extract(epoch FROM period) * 1000000)::bigint, CASE WHEN starts IS NOT NULL THEN coalesce(burst, 1) END,
-        max_running);
-    IF (n.kind::text, n.on_leading, n.on_trailing, n.combination::text, n.restart)
-        IS DISTINCT FROM (kind, leads, on_trailing, combination, restart)
+        max_running, merges);
+    IF (n.kind::text, n.on_leading, n.on_trailing, n.combination::text, n.restart, n.merges)
+        IS DISTINCT FROM (kind, leads, on_trailing, combination, restart, merges)
     THEN
         RAISE EXCEPTION 'the namespace % has another kind, other edges, another combination or rule, which stay',
             quote_literal(namespace) USING ERRCODE = 'LUL04';

@@ -6,6 +6,9 @@ public struct DurableRules: Hashable, Sendable {
     public var policy: Policy
     /// How the values behind one run become one.
     public var combination: Combination
+    /// Whether the worker folds the values of a run into one before it handles them; only with `collect`. The store keeps them as
+    /// they were submitted. Cannot change in a namespace.
+    public private(set) var isMerging: Bool
     /// The largest number of values in one run; nil for no limit (<doc:Semantics>, section 8). Applies from the next claim on.
     public let maxBatch: Int?
     /// How often runs start, of all keys together; nil for no limit (<doc:Semantics>, section 7). Each attempt is a start.
@@ -23,18 +26,19 @@ public struct DurableRules: Hashable, Sendable {
         self.policy = policy
         self.combination = combination
         self.whileRunning = whileRunning
+        isMerging = false
         maxBatch = nil
         limit = nil
         maxRunning = nil
     }
 
-    /// Creates the rules of a namespace with limits; nil for no limit.
+    /// Creates the rules of a namespace with limits; nil for no limit. `isMerging` counts only with `collect`.
     ///
     /// - Throws: ``/LullCore/PolicyError`` if a number is less than 1, if the `limit` breaks a rule, or if there is a `maxBatch` and
     ///   `combination` keeps a single value anyway.
     public init(
-        _ policy: Policy, combination: Combination, maxBatch: Int?, limit: RateLimit? = nil, maxRunning: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue
+        _ policy: Policy, combination: Combination, isMerging: Bool = false, maxBatch: Int?, limit: RateLimit? = nil,
+        maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue
     ) throws(PolicyError) {
         try limit?.check()
         if let maxRunning, maxRunning < 1 { throw .maxRunningBelowOne(maxRunning) }
@@ -44,10 +48,18 @@ public struct DurableRules: Hashable, Sendable {
         }
         self.policy = policy
         self.combination = combination
+        self.isMerging = isMerging && combination == .collect
         self.maxBatch = maxBatch
         self.limit = limit
         self.maxRunning = maxRunning
         self.whileRunning = whileRunning
+    }
+
+    /// Returns these rules, with or without merging.
+    package func merging(_ isMerging: Bool) -> DurableRules {
+        var rules = self
+        rules.isMerging = isMerging && combination == .collect
+        return rules
     }
 
     /// Returns whether a claim takes only the first values of what is ready.

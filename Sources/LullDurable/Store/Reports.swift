@@ -227,7 +227,7 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension DurableDeadRun {
-    /// Returns the values as the handler would have got them.
+    /// Returns the values as the handler would have got them; with `merge`, those that would have been folded.
     ///
     /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.
     public func values<Value: Decodable>(as type: Value.Type) throws(UndecodableBytes) -> [Value] {

@@ -60,12 +60,14 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     private let store: any DurableStore
     private let clock: WorkerClock
     private let counters: Guarded<DurableCounters>
+    private let fold: DurableFold<Value>?
     private let onFailure: (@Sendable (DurableFailure) async -> Void)?
     private let handler: Handler
 
     init(
         _ configuration: WorkerStateMachine.Configuration, _ store: any DurableStore, _ clock: WorkerClock,
-        _ counters: Guarded<DurableCounters>, _ onFailure: (@Sendable (DurableFailure) async -> Void)?,
+        _ counters: Guarded<DurableCounters>, _ fold: DurableFold<Value>?,
+        _ onFailure: (@Sendable (DurableFailure) async -> Void)?,
         _ handler: @escaping Handler
     ) {
         state = Guarded(State(worker: WorkerStateMachine(configuration)))
@@ -74,6 +76,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         self.store = store
         self.clock = clock
         self.counters = counters
+        self.fold = fold
         self.onFailure = onFailure
         self.handler = handler
     }
@@ -233,7 +236,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         counters.change { $0.attempts += 1 }
         let task = spawn(run.summary, on: handler.isolation) {
             var failure: (any Error)?
-            do { try await self.handler(DurableExecution(run)) } catch { failure = error }
+            do { try await self.handler(DurableExecution(run, self.fold)) } catch { failure = error }
             self.handlerEnded(run, failure)
         }
         let (isCancelled, canHandIn) = state.change { state in

@@ -112,7 +112,7 @@ extension DurablePause {
 extension DurableRules {
     /// Reads the rules of a namespace.
     init(stored bytes: [UInt8]?) throws(DurableError) {
-        guard let packed = Packed(bytes), let list = packed.list, 10...15 ~= list.count else {
+        guard let packed = Packed(bytes), let list = packed.list, 10...16 ~= list.count else {
             throw .unusable("the namespace has rules that Lull did not write")
         }
         var edges: Edges = []
@@ -137,7 +137,8 @@ extension DurableRules {
                         spacing: duration(9).flatMap { $0 > .zero ? $0 : nil })
                 }
             try self.init(
-                policy, combination: combination, maxBatch: packed[8].number.map { Int($0) },
+                policy, combination: combination, isMerging: packed[15].isTrue,
+                maxBatch: packed[8].number.map { Int($0) },
                 limit: packed[11].number.map { starts in
                     RateLimit(starts: Int(starts), period: duration(12) ?? .zero, burst: Int(packed[13].number ?? 1))
                 }, maxRunning: packed[14].number.map { Int($0) },
@@ -157,6 +158,7 @@ extension DurableRules {
             flag(policy.edges.contains(.trailing)), flag(policy.delayRule == .extend), number(policy.maxCount),
             combination.name, number(maxBatch), "\(policy.spacing.stored)", whileRunning.name ?? "",
             number(limit?.starts), limit.map { "\($0.period.stored)" } ?? "", number(limit?.burst), number(maxRunning),
+            flag(isMerging),
         ]
     }
 }

@@ -25,9 +25,15 @@ struct WorkerFixture: Sendable {
     func debouncer(
         combining: Combination = .latest, maxBatch: Int? = nil
     ) async throws -> DurableDebouncer<String, Int> {
-        try await DurableDebouncer(
-            policy: .debounce(for: .seconds(2)), combining: combining, maxBatch: maxBatch, namespace: "n", in: store,
-            clock: clock)
+        let policy = try Policy.debounce(for: .seconds(2))
+        return switch combining {
+        case .latest: try await DurableDebouncer(policy: policy, namespace: "n", in: store, clock: clock)
+        case .first:
+            try await DurableDebouncer(policy: policy, combining: .first, namespace: "n", in: store, clock: clock)
+        case .collect:
+            try await DurableDebouncer(
+                collecting: policy, maxBatch: maxBatch, namespace: "n", in: store, clock: clock)
+        }
     }
 
     /// Runs a worker that records its executions, and calls the handler of the test.

@@ -31,7 +31,7 @@ struct RowComparison {
                 \(Self.text(policy.maxWait)), \(policy.edges.contains(.leading)), \(policy.edges.contains(.trailing)),
                 \(policy.delayRule == .extend), \(Self.text(policy.maxCount)), \(Self.text(policy.spacing)),
                 '\(rules.combination.name)', \(Self.text(rules.maxBatch)),
-                \(rules.whileRunning.name.map { "'\($0)'" } ?? "NULL"), NULL, NULL, NULL, NULL)
+                \(rules.whileRunning.name.map { "'\($0)'" } ?? "NULL"), NULL, NULL, NULL, NULL, false)
             """)
     }
 

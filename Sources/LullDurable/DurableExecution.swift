@@ -1,0 +1,70 @@
+internal import Foundation
+public import LullCore
+
+/// The argument of a worker's handler: the key, the values, and the numbers that let it do the work exactly once.
+///
+/// A run may be handed out more than once; ``runID`` and ``values`` are the same each time. What to do about that:
+/// <doc:WorkThatSurvives>.
+public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Sendable {
+    /// The key.
+    public let key: Key
+    /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty. With `merge` it is the
+    /// one into which they were folded.
+    public let values: [Value]
+    /// The id of the run: the same number in every attempt, and in no other execution of the store. Send it along as an
+    /// idempotency key, so that the receiver recognises a value that it has received before.
+    public let runID: Int64
+    /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale worker,
+    /// whose number is lower than one that it has seen for that key.
+    public let fence: Int64
+    /// The numbers of the submits that the execution covers: see ``DurableReceipt/generation``.
+    public let submits: ClosedRange<Int64>
+    /// The number of submits behind the execution: at least as many as ``values``.
+    public let count: Int
+    /// Why the values fell due (<doc:Semantics>, section 3).
+    public let edge: Edge
+    /// The number of this attempt, from 1.
+    public let attempt: Int
+
+    /// The value; with `collect` the last one.
+    public var value: Value { values[values.count - 1] }
+
+    init(_ run: DurableRun, _ fold: DurableFold<Value>?) throws {
+        guard let key = Key(durableBytes: run.key) else {
+            throw UndecodableBytes(description: "no key of the type \(Key.self) has the bytes of \(run.summary)")
+        }
+        guard !run.values.isEmpty else { throw UndecodableBytes(description: "\(run.summary) has no value") }
+        let values = try decodeValues(run.values, as: Value.self, of: run.summary)
+        if let fold {
+            var merged = values[0]
+            for value in values.dropFirst() { fold(&merged, value) }
+            self.values = [merged]
+        } else {
+            self.values = values
+        }
+        self.key = key
+        runID = run.id
+        fence = run.fence
+        submits = run.submits
+        count = run.count
+        edge = run.edge
+        attempt = run.attempt
+    }
+}
+
+/// Folds a value into the one that is pending.
+typealias DurableFold<Value> = @Sendable (_ pending: inout Value, _ value: Value) -> Void
+
+/// Decodes the values of a run, as a store has them.
+///
+/// - Parameter subject: What the error names.
+func decodeValues<Value: Decodable>(
+    _ values: [[UInt8]], as type: Value.Type, of subject: String
+) throws(UndecodableBytes) -> [Value] {
+    let decoder = JSONDecoder()
+    do {
+        return try values.map { try decoder.decode(Value.self, from: Data($0)) }
+    } catch {
+        throw UndecodableBytes(description: "the value of \(subject) is no \(Value.self): \(error)")
+    }
+}

@@ -1,0 +1,153 @@
+import Lull
+import LullCore
+import LullDurable
+import LullTesting
+import TestSupport
+import Testing
+
+/// Values that a worker folds into one.
+@Suite("Merged values")
+struct MergeTests {
+    let fixture = WorkerFixture()
+
+    private func debouncer(maxBatch: Int? = nil) async throws -> DurableDebouncer<String, Int> {
+        // The order of the values can be seen in the result.
+        try await DurableDebouncer(
+            for: .seconds(2), combining: .merge { $0 = $0 * 10 + $1 }, maxBatch: maxBatch, namespace: "n",
+            in: fixture.store,
+            clock: fixture.clock)
+    }
+
+    @Test func `the handler gets all values of a burst folded into one, in order`() async throws {
+        let sync = try await debouncer()
+        let submits = Record<Int>()
+        let worker = fixture.work(sync) { submits.add($0.count) }
+        for value in 1...3 { try await sync.submit(value, for: "a") }
+        try await sync.submit(7, for: "b")
+        await fixture.advance(2)
+        #expect(Set(fixture.done.all) == ["a=123", "b=7"])
+        #expect(Set(submits.all) == [3, 1])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test func `each attempt folds the same values again`() async throws {
+        let sync = try await debouncer()
+        let seen = Record<Int>()
+        let worker = fixture.work(sync) {
+            seen.add($0.value)
+            if $0.attempt < 3 { throw Trouble() }
+        }
+        for value in 1...3 { try await sync.submit(value, for: "a") }
+        await fixture.advance(4)
+        #expect(seen.all == [123, 123, 123])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test func `with a largest batch each part is folded by itself`() async throws {
+        let sync = try await debouncer(maxBatch: 2)
+        let worker = fixture.work(sync)
+        for value in 1...5 { try await sync.submit(value, for: "a") }
+        await fixture.advance(2)
+        #expect(fixture.done.all == ["a=12", "a=34", "a=5"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test func `an interrupted run begins again with its values and the newer one, folded`() async throws {
+        let sync = try await DurableDebouncer<String, Int>(
+            for: .seconds(2), combining: .merge { $0 = $0 * 10 + $1 }, whileRunning: .restart, namespace: "n",
+            in: fixture.store, clock: fixture.clock)
+        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(10)) }
+        for value in 1...2 { try await sync.submit(value, for: "a") }
+        await fixture.advance(5)
+        try await sync.submit(3, for: "a")
+        await fixture.advance(12)
+        #expect(fixture.done.all == ["a=123"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test func `a dead run shows the values, and a retry folds them again`() async throws {
+        let sync = try await debouncer()
+        let fails = Guarded(true)
+        let worker = fixture.work(sync) { _ in if fails.value { throw Trouble() } }
+        for value in 1...2 { try await sync.submit(value, for: "a") }
+        await fixture.advance(4)
+        let dead = try #require(try await sync.dead().first)
+        #expect(try dead.values(as: Int.self) == [1, 2])
+        fails.change { $0 = false }
+        #expect(try await sync.retry(dead.id) == .accepted)
+        await fixture.advance(1)
+        #expect(fixture.done.all == ["a=12"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test func `a namespace that merges is not opened to collect, nor the reverse, and both are named`() async throws {
+        _ = try await debouncer()
+        do {
+            _ = try await DurableDebouncer<String, Int>(
+                collectingFor: .seconds(2), namespace: "n", in: fixture.store, clock: fixture.clock)
+            Issue.record("opened")
+        } catch {
+            #expect(
+                "\(error)"
+                    == "the namespace n has the policy debounce trailing merge, and cannot be opened with debounce trailing collect"
+            )
+        }
+        _ = try await DurableDebouncer<String, Int>(
+            collectingFor: .seconds(2), namespace: "m", in: fixture.store, clock: fixture.clock)
+        do {
+            _ = try await DurableDebouncer<String, Int>(
+                for: .seconds(2), combining: .merge { $0 += $1 }, namespace: "m", in: fixture.store,
+                clock: fixture.clock)
+            Issue.record("opened")
+        } catch {
+            #expect(
+                "\(error)"
+                    == "the namespace m has the policy debounce trailing collect, and cannot be opened with debounce trailing merge"
+            )
+        }
+    }
+
+    @Test func `opened by its name alone, it takes submits, but works only with a function that folds`() async throws {
+        _ = try await debouncer()
+        let named = try await DurableCoalescer<String, Int>(namespace: "n", in: fixture.store, clock: fixture.clock)
+        for value in 1...3 { try await named.submit(value, for: "a") }
+        let refused = fixture.work(named)
+        await #expect(throws: DurableError.self) { try await refused.value }
+        await fixture.advance(2)
+        #expect(fixture.done.all == [])
+        let folding = try await DurableCoalescer<String, Int>(
+            namespace: "n", in: fixture.store, merging: { $0 = $0 * 10 + $1 }, clock: fixture.clock)
+        let worker = fixture.work(folding)
+        await fixture.advance(1)
+        #expect(fixture.done.all == ["a=123"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test func `a function that folds is refused where values are not merged`() async throws {
+        _ = try await fixture.debouncer(combining: .collect)
+        await #expect(throws: DurableError.self) {
+            _ = try await DurableCoalescer<String, Int>(
+                namespace: "n", in: fixture.store, merging: { $0 += $1 }, clock: fixture.clock)
+        }
+    }
+
+    @Test func `a throttler merges, too`() async throws {
+        let sync = try await DurableThrottler<String, Int>(
+            every: .seconds(2), edges: .trailing, combining: .merge { $0 += $1 }, namespace: "n", in: fixture.store,
+            clock: fixture.clock)
+        let worker = fixture.work(sync)
+        for value in 1...3 { try await sync.submit(value, for: "a") }
+        await fixture.advance(2)
+        #expect(fixture.done.all == ["a=6"])
+        worker.cancel()
+        try await worker.value
+    }
+
+    private struct Trouble: Error {}
+}

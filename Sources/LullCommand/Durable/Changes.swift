@@ -10,9 +10,15 @@ enum SubmitCommand {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
         try operands.dropFirst(2).checkEmpty(for: .submit)
         let opened = try OpenedNamespace(options, .submit)
+        let bytes = try operands.dropFirst().first.map(value) ?? []
+        if CombineRule(opened.rules) == .mergeJSON {
+            do throws(JSONScanner.Fault) { _ = try bytes.withUnsafeBufferPointer(JSONScanner.whole) } catch {
+                throw .badData("the value is not JSON, and was not submitted: \(error)")
+            }
+        }
         let submission = DurableSubmission(
-            namespace: options.namespace, key: Invocation.bytes(key),
-            value: try operands.dropFirst().first.map(value) ?? [], wait: options.after, token: options.token)
+            namespace: options.namespace, key: Invocation.bytes(key), value: bytes, wait: options.after,
+            token: options.token)
         let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
         guard options.printsObjects else { return ExitStatus.success }
         let json: JSONValue = [

@@ -113,7 +113,13 @@ extension DurableSession {
         // The handler has the values; messages need only the rest.
         runs[run.id]?.values = []
         awaited.started(run)
-        switch loop.handler.start(WorkItem(run, offset: offset, isCollecting: isCollecting), &loop.streams) {
+        let item: WorkItem
+        do throws(JSONScanner.Fault) { item = try WorkItem(run, offset: offset, combining) } catch {
+            let reason = "a value is not JSON: \(error)"
+            loop.streams.log.report("\(subject(run)): \(reason)")
+            return event(of: run.id, .failed(reason), at: now)
+        }
+        switch loop.handler.start(item, &loop.streams) {
         case nil: return nil
         case .returned?:
             // It ends when it has been written.

@@ -14,8 +14,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var loop: EventLoop<Handler>
     let subcommand: Subcommand
     let store: CommandStore
-    /// Whether executions get all their records.
-    let isCollecting: Bool
+    let combining: CombineRule
     var worker: WorkerStateMachine
     var phase: DurablePhase
 
@@ -46,10 +45,13 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     init(_ options: CommandOptions, _ subcommand: Subcommand, _ handler: Handler) throws(Failure) {
         let opened =
             try subcommand == .work ? OpenedNamespace.awaited(options) : OpenedNamespace(options, subcommand)
+        // What the namespace does with records is not always given.
+        var options = options
+        options.policy.combination = CombineRule(opened.rules)
         loop = try EventLoop(options, handler)
         self.subcommand = subcommand
         store = opened.store
-        isCollecting = opened.rules.combination == .collect
+        combining = CombineRule(opened.rules)
         phase = subcommand == .work ? .working : .reading
         // Records that only wait in the output can go back to the store at once; commands get time to end.
         let lease = options.lease ?? .seconds(30)

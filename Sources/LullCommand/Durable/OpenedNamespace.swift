@@ -44,7 +44,7 @@ struct NamespacePolicy: Sendable {
                 combination: base.combination, maxBatch: base.maxBatch, whileRunning: base.whileRunning,
                 interrupting: base.interrupting)
         }
-        if (given.combination ?? stored.combination) != .collect { base.maxBatch = nil }
+        if (given.combination ?? CombineRule(stored)).combination != .collect { base.maxBatch = nil }
         if (given.whileRunning ?? base.whileRunning) != .restart { base.interrupting = nil }
         let new = try rules(given.completed(by: base))
         if new == stored { return nil }
@@ -52,7 +52,7 @@ struct NamespacePolicy: Sendable {
             the namespace \(Terminal.shown(name)) has \(PolicyOptions.text(stored, besides: new)), \
             not \(PolicyOptions.text(new, besides: stored))
             """
-        guard isSameKind, new.policy.edges == stored.policy.edges, new.combination == stored.combination,
+        guard isSameKind, new.policy.edges == stored.policy.edges, CombineRule(new) == CombineRule(stored),
             new.whileRunning == stored.whileRunning
         else {
             throw .usage(
@@ -69,7 +69,8 @@ struct NamespacePolicy: Sendable {
         let policy = try options.policy(for: subcommand)
         do {
             return try DurableRules(
-                policy, combination: options.combination ?? .latest, maxBatch: options.maxBatch,
+                policy, combination: options.combination?.combination ?? .latest,
+                isMerging: options.combination == .mergeJSON, maxBatch: options.maxBatch,
                 limit: options.rateLimit, maxRunning: options.maxRunning,
                 whileRunning: options.storedRunningRule(for: subcommand))
         } catch let failure as Failure {

@@ -27,10 +27,7 @@ struct JSONPointer: Equatable {
 
     /// Finds the value in a text, which must be valid JSON from beginning to end. If a name occurs twice, the last member counts.
     func find(in text: ByteSlice) throws(JSONScanner.Fault) -> ByteSlice? {
-        var scanner = JSONScanner(text, takesAnyBytes: true)
-        let whole = try scanner.value()
-        try scanner.end()
-        var value = text.part(whole)
+        var value = text.part(try JSONScanner.whole(text))
         for token in tokens {
             guard let part = try Self.step(token, value) else { return nil }
             value = part

@@ -48,6 +48,14 @@ struct JSONScanner {
         self.takesAnyBytes = takesAnyBytes
     }
 
+    /// Checks that a text is one value, and returns its range without the blanks around it. Strings may contain any bytes.
+    static func whole(_ text: ByteSlice) throws(Fault) -> Range<Int> {
+        var scanner = JSONScanner(text, takesAnyBytes: true)
+        let range = try scanner.value()
+        try scanner.end()
+        return range
+    }
+
     // MARK: - Steps
 
     /// The next byte, or 0 at the end, since no JSON begins with a NUL byte.

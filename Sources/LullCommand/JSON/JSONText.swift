@@ -167,6 +167,11 @@ enum JSONText {
         }
     }
 
+    /// Appends a value in canonical form; one that is not UTF-8 as ``append(_:to:)`` does.
+    static func append(json value: ByteSlice, to text: inout [UInt8]) {
+        if UTF8Text.isValid(value) { text += canonical(value) } else { append(Array(value), to: &text) }
+    }
+
     /// Returns the end of the bytes that need no escape in a string.
     private static func endOfUnescaped(in text: ByteSlice, from start: Int) -> Int {
         var end = UTF8Text.endOfPlain(in: text, from: start)

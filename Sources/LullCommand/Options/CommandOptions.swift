@@ -115,7 +115,8 @@ struct CommandOptions {
         let policy = try policy.policy(for: subcommand)
         do throws(PolicyError) {
             return try Setup(
-                policy, combination: self.policy.combination ?? .latest, whileRunning: self.policy.runningRule ?? usual,
+                policy, combination: self.policy.combination?.combination ?? .latest,
+                whileRunning: self.policy.runningRule ?? usual,
                 maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs, capacity: maxKeys,
                 maxBatch: self.policy.maxBatch, limit: self.policy.rateLimit)
         } catch {

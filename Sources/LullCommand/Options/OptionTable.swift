@@ -40,13 +40,13 @@ extension Option {
             .hasNoMeaningWith("throttle"), stored: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
             default: { _ in .restart }),
         Option(
-            "combine", .choice("RULE", [("latest", Combination.latest), ("first", .first), ("collect", .collect)]),
-            \.combination,
-            "what an execution gets of the values of a burst: the latest (default), the first, or all of them (collect)",
-            stored: { $0.combination }, default: { _ in .latest }),
+            "combine", .choice("RULE", CombineRule.allCases.map { ($0.rawValue, $0) }), \.combination,
+            "what an execution gets of the values of a burst: the latest (default), the first, all of them (collect), or "
+                + "all of them merged into one: merge-json, for values that are JSON objects",
+            stored: { CombineRule($0) }, default: { _ in .latest }),
         Option(
             "max-batch", .number, \.maxBatch,
-            "with --combine collect: at most N values for one execution; the next one gets the rest",
+            "with --combine collect or merge-json: at most N values for one execution; the next one gets the rest",
             stored: { $0.maxBatch }),
         Option(
             "limit", of: policyOrTune, .rate, \.limit,
@@ -74,6 +74,9 @@ extension Option {
             .refuses(
                 "combine collect", for: "cancel",
                 "would lose values of --combine collect: use --while-running restart, or --combine latest"),
+            .refuses(
+                "combine merge-json", for: "cancel",
+                "would lose values of --combine merge-json: use --while-running restart, or --combine latest"),
             .needs("run-time", in: [.simulate]),
             stored: { $0.whileRunning == .queue ? .queue : .restart }, default: { _ in .queue }),
         Option(

@@ -12,7 +12,7 @@ struct PolicyOptions: Equatable, Sendable {
     var spacing: CoreDuration?
     var edges: Edges?
     var delayRule: DelayRule?
-    var combination: Combination?
+    var combination: CombineRule?
     var maxBatch: Int?
     /// The most starts in a time, without the burst.
     var limit: RateLimit?
@@ -34,8 +34,9 @@ struct PolicyOptions: Equatable, Sendable {
 
     /// Returns the policy; throws if the options contradict each other.
     func policy(for subcommand: Subcommand) throws(Failure) -> Policy {
-        if maxBatch != nil, combination != .collect {
-            throw .usage("--max-batch needs --combine collect: otherwise an execution gets one value", subcommand)
+        if maxBatch != nil, combination?.combination != .collect {
+            throw .usage(
+                "--max-batch needs --combine collect or merge-json: otherwise an execution takes one value", subcommand)
         }
         // These may have come from a store, and of the others nothing is known here.
         let given = Self.fields.compactMap { field in field.given(self).map { (field.name, $0) } }

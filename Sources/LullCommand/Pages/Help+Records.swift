@@ -36,6 +36,7 @@ extension Help {
                 "tail -F app.log | lull filter --throttle 1s",
                 "mosquitto_sub -v -t 'home/#' | lull filter --wait 2s --key-field 1",
                 "events | lull filter --wait 1s --key-json /user --format jsonl",
+                "states | lull filter --wait 1s --key-json /id --combine merge-json",
             ]),
         ])
 

@@ -14,6 +14,8 @@ struct RecordInput: ~Copyable {
 
     private let keyRule: KeyRule
     private let delayPart: RecordPart?
+    /// Whether every record must be JSON, to be merged.
+    private let takesJSON: Bool
     private let isStrict: Bool
     private var reader: RecordReader
     private var recording: TraceRecording?
@@ -23,6 +25,7 @@ struct RecordInput: ~Copyable {
         if let path = options.recording { recording = try TraceRecording(path, options) }
         keyRule = options.keyRule
         delayPart = options.delayPart
+        takesJSON = options.policy.combination == .mergeJSON
         isStrict = options.isStrict
         reader = RecordReader(STDIN_FILENO, terminator: options.terminator)
         self.recording = recording
@@ -52,6 +55,7 @@ struct RecordInput: ~Copyable {
                 if isEnd { return .bad }
             case .record(let record):
                 do throws(RecordFault) {
+                    if takesJSON { try Self.checkJSON(record) }
                     let key = try keyRule.key(of: record)
                     let wait = try delayPart?.delay(of: record)
                     append(record, key, wait: wait, at: now, &streams)
@@ -61,6 +65,10 @@ struct RecordInput: ~Copyable {
                 }
             }
         }
+    }
+
+    private static func checkJSON(_ record: ByteSlice) throws(RecordFault) {
+        do throws(JSONScanner.Fault) { _ = try JSONScanner.whole(record) } catch { throw .notJSON(error) }
     }
 
     /// Logs that a record is bad.
@@ -104,6 +112,7 @@ struct TraceRecording {
     private let keyRule: KeyRule
     private let hashesKeys: Bool
     private let includesValues: Bool
+    private let takesJSON: Bool
     private var buffer: OutputBuffer
 
     /// How many bytes are kept in memory while records keep coming.
@@ -121,6 +130,7 @@ struct TraceRecording {
         keyRule = options.keyRule
         hashesKeys = options.hashesKeys
         includesValues = options.recordsValues
+        takesJSON = options.policy.combination == .mergeJSON
     }
 
     mutating func append(
@@ -132,7 +142,11 @@ struct TraceRecording {
         if hashesKeys { appendHash(of: key) } else { keyRule.append(key, to: &buffer.bytes) }
         if includesValues {
             buffer.bytes.append(",\"value\":")
-            JSONText.append(Array(record), to: &buffer.bytes)
+            if takesJSON {
+                JSONText.append(json: record, to: &buffer.bytes)
+            } else {
+                JSONText.append(Array(record), to: &buffer.bytes)
+            }
         }
         // The description of an infinite duration is a word, which a trace may not have.
         if let wait {

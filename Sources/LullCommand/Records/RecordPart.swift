@@ -1,10 +1,14 @@
 internal import LullCore
 
-/// Why a record lacks its key or its delay.
+/// Why a record lacks its key or its delay, or is not JSON.
 struct RecordFault: Error {
     /// The part of the reason that other records share.
     let kind: String
     let reason: String
+
+    static func notJSON(_ fault: JSONScanner.Fault) -> RecordFault {
+        RecordFault(kind: "not JSON", reason: "it is not JSON: \(fault)")
+    }
 }
 
 /// The part of a record that is its key or its delay.
@@ -27,7 +31,7 @@ enum RecordPart {
             do throws(JSONScanner.Fault) {
                 value = try pointer.find(in: record)
             } catch {
-                throw RecordFault(kind: "not JSON", reason: "it is not JSON: \(error)")
+                throw .notJSON(error)
             }
             if let value { return value }
             throw RecordFault(kind: "no value at the pointer", reason: "it has no value at the pointer")

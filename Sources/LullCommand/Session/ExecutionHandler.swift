@@ -73,36 +73,42 @@ struct WorkItem {
     let key: Key
     /// The record, or with `collect` all of them.
     let batch: Batch<Record>
-    /// Whether output shows the records as an array, even a single one: with `collect`.
-    let isCollecting: Bool
+    let combining: CombineRule
     let due: Gate.Due
     /// For a run from a store: the number of the attempt, and its fence.
     var attempt: Int?
     var fence: Int64?
 
-    /// Creates an item for an execution that the engine starts.
-    init(_ execution: Execution<Key, Record>, isCollecting: Bool) {
+    /// Creates an item for an execution that the engine starts, with its records folded if they are to be merged.
+    init(_ execution: Execution<Key, Record>, _ combining: CombineRule) throws(JSONScanner.Fault) {
         id = Int64(execution.run.serial)
         key = execution.key
-        batch = execution.batch
-        self.isCollecting = isCollecting
+        batch = try execution.batch.combined(combining)
+        self.combining = combining
         due = execution.due
     }
 
     /// Creates an item for a run that was claimed from a store.
     ///
     /// - Parameter offset: The reading of the session's clock at the origin of the store's time.
-    init(_ run: DurableRun, offset: CoreDuration, isCollecting: Bool) {
+    init(_ run: DurableRun, offset: CoreDuration, _ combining: CombineRule) throws(JSONScanner.Fault) {
         id = run.id
         key = Key(bytes: run.key)
         var batch = Batch(run.values.last ?? [])
         batch.earlier = Array(run.values.dropLast())
-        self.batch = batch
-        self.isCollecting = isCollecting
+        self.batch = try batch.combined(combining)
+        self.combining = combining
         due = Gate.Due(
             at: run.due.advanced(by: offset), edge: run.edge, count: run.count, first: run.first.advanced(by: offset))
         attempt = run.attempt
         fence = run.fence
+    }
+}
+
+extension Batch<Record> {
+    /// Returns the records as a handler gets them: folded into one with `merge-json`.
+    fileprivate func combined(_ combining: CombineRule) throws(JSONScanner.Fault) -> Self {
+        combining == .mergeJSON ? Batch(try JSONMergePatch.fold(values)) : self
     }
 }
 
@@ -129,10 +135,14 @@ struct RecordWriter: ExecutionHandler {
             text.reserveCapacity(item.key.bytes.count + item.batch.value.count + 16)
             keyRule.append(item.key, to: &text)
             let key = text.indices
-            JSONText.append(item.batch.value, to: &text)
+            if item.combining == .mergeJSON {
+                item.batch.value.withUnsafeBufferPointer { JSONText.append(json: $0, to: &text) }
+            } else {
+                JSONText.append(item.batch.value, to: &text)
+            }
             ExecutionLine(due: item.due).append(
                 key: text[key], earlier: item.batch.earlier.map(JSONText.json), value: text[key.endIndex...],
-                isCollecting: item.isCollecting, to: &streams.output.bytes)
+                isCollecting: item.combining == .collect, to: &streams.output.bytes)
         } else {
             for record in item.batch.values {
                 streams.output.bytes.append(contentsOf: record)

@@ -8,8 +8,7 @@ internal import LullCore
 struct Session<Handler: ExecutionHandler>: ~Copyable {
     private var loop: EventLoop<Handler>
     private var engine: Engine<Key, Record>
-    /// Whether executions get all their records.
-    private let isCollecting: Bool
+    private let combining: CombineRule
 
     private var isReading = true
     private var running: [Int64: Running] = [:]
@@ -23,7 +22,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     init(_ options: CommandOptions, _ setup: Setup, _ handler: Handler) throws(Failure) {
         loop = try EventLoop(options, handler)
         engine = Engine(setup)
-        isCollecting = setup.combination == .collect
+        combining = options.policy.combination ?? .latest
     }
 
     /// Runs until the input has ended and all executions have.
@@ -145,7 +144,9 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             _ = engine.cancel(execution.key, running: true, at: now)
             return .threw
         }
-        let ending = loop.handler.start(WorkItem(execution, isCollecting: isCollecting), &loop.streams)?.ending
+        // No fault is possible: every record was checked when it was read.
+        guard let item = try? WorkItem(execution, combining) else { return .threw }
+        let ending = loop.handler.start(item, &loop.streams)?.ending
         if ending == nil {
             var batch: Batch<Record>?
             if case .restart = engine.setup.whileRunning { batch = execution.batch }

@@ -7,7 +7,7 @@ internal import LullTuning
 struct Simulation: ~Copyable {
     private let format: CommandOptions.Format
     private let atEnd: CommandOptions.AtEnd
-    private let isCollecting: Bool
+    private let combining: CombineRule
     private let options: CommandOptions
     /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
@@ -32,7 +32,7 @@ struct Simulation: ~Copyable {
         sampler = options.drawsExcerpt ? Sampler() : nil
         format = options.format ?? .summary
         atEnd = options.atEnd ?? .wait
-        isCollecting = options.policy.combination == .collect
+        combining = options.policy.combination ?? .latest
         engine = Engine(setup)
         // With a limit, what starts is not what is due: executions have starts and ends, if they take no time.
         running = (options.runTime ?? setup.limit.map { _ in .zero }).map { RunTimes($0) }
@@ -204,9 +204,18 @@ struct Simulation: ~Copyable {
     ) {
         guard format == .jsonl else { return summary.add(execution, last: last) }
         trace.keys.withText(of: execution.key) { key in
-            ExecutionLine(due: execution.due, timing: timing).append(
-                key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
-                isCollecting: isCollecting, to: &output.bytes)
+            let line = ExecutionLine(due: execution.due, timing: timing)
+            // No fault is possible: the values of a trace are JSON.
+            if combining == .mergeJSON,
+                let merged = try? JSONMergePatch.fold(execution.batch.values.map { Array(values[$0]) })
+            {
+                let none: [[UInt8]] = []
+                line.append(key: key, earlier: none, value: merged, isCollecting: false, to: &output.bytes)
+            } else {
+                line.append(
+                    key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
+                    isCollecting: combining == .collect, to: &output.bytes)
+            }
         }
     }
 

@@ -108,6 +108,35 @@ struct DocumentationSamples {
         #expect(try await sync.status().retrying == 1)
     }
 
+    private struct Hub {
+        let shown = Record<[String: Double]>()
+        func show(_ state: [String: Double], of device: String) async throws { shown.add(state) }
+    }
+
+    @Test
+    func `parts of a value that become one`() async throws {
+        let clock = ManualClock()
+        let store = MemoryStore(clock: StoreClock(clock))
+        let hub = Hub()
+        let worker = clock.task {
+            let states = try await DurableDebouncer<String, [String: Double]>(
+                for: .milliseconds(500), maxWait: .seconds(5),
+                combining: .merge { state, part in state.merge(part) { _, new in new } },
+                namespace: "states", in: store, clock: clock)
+
+            try await states.submit(["brightness": 80], for: "lamp")
+            try await states.submit(["color": 0.3, "brightness": 90], for: "lamp")
+
+            try await states.run { execution in
+                try await hub.show(execution.value, of: execution.key)
+            }
+        }
+        await clock.advance(by: .milliseconds(500))
+        #expect(hub.shown.all == [["brightness": 90, "color": 0.3]])
+        worker.cancel()
+        try await worker.value
+    }
+
     @Test
     func `how much one execution gets`() async throws {
         let clock = ManualClock()

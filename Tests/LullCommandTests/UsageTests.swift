@@ -192,7 +192,7 @@ struct UsageTests {
         ("filter --wait 1s --edges leading,both", "--edges must be leading or trailing, not \"both\""),
         ("submit --store sqlite:x -key", "a KEY that begins with - comes after --, such as: lull submit … -- -key"),
         ("submit --store sqlite:x --lamp", "a KEY that begins with - comes after --"),
-        ("filter --wait 1s --combine last", "--combine must be latest, first or collect"),
+        ("filter --wait 1s --combine last", "--combine must be latest, first, collect or merge-json"),
         ("filter --wait 1s --max-batch 3", "--max-batch needs --combine collect"),
         ("run --throttle 1s --combine latest --max-batch 3 -- true", "--max-batch needs --combine collect"),
         ("simulate --wait 1s --combine first --max-batch 3 -", "--max-batch needs --combine collect"),

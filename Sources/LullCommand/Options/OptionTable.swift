@@ -46,7 +46,7 @@ extension Option {
             stored: { CombineRule($0) }, default: { _ in .latest }),
         Option(
             "max-batch", .number, \.maxBatch,
-            "with --combine collect or merge-json: at most N values for one execution; the next one gets the rest",
+            "at most N values for one execution; the next one gets the rest. For --combine collect or merge-json",
             stored: { $0.maxBatch }),
         Option(
             "limit", of: policyOrTune, .rate, \.limit,

@@ -17,8 +17,8 @@ _lull() {
             '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
             '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
-            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
-            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect merge-json)' \
+            '--max-batch=[at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
             '--max-running=[with --store]:value: ' \
@@ -53,8 +53,8 @@ _lull() {
             '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
             '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
-            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
-            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect merge-json)' \
+            '--max-batch=[at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
             '--max-running=[with --store]:value: ' \
@@ -94,8 +94,8 @@ _lull() {
             '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
             '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
-            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
-            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect merge-json)' \
+            '--max-batch=[at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
             '--while-running=[what happens to a value that falls due while an execution o…]:while-running:(queue cancel restart concurrent skip)' \
@@ -138,8 +138,8 @@ _lull() {
             '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
             '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
-            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
-            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect merge-json)' \
+            '--max-batch=[at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
             '--max-running=[with --store]:value: ' \
@@ -163,8 +163,8 @@ _lull() {
             '--spacing=[with --wait\: values of a key are due at least D apart]:value: ' \
             '--edges=[execute at the leading edge of a burst, the trailing edge, …]:edges:(leading trailing both)' \
             '--delay-rule=[whether a shorter delay replaces a longer one (restart, the…]:delay-rule:(restart extend)' \
-            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect)' \
-            '--max-batch=[with --combine collect\: at most N values for one execution]:value: ' \
+            '--combine=[what an execution gets of the values of a burst]:combine:(latest first collect merge-json)' \
+            '--max-batch=[at most N values for one execution]:value: ' \
             '--limit=[at most N executions start in any time of D, of all keys to…]:value: ' \
             '--burst=[with --limit]:value: ' \
             '--max-running=[with --store]:value: ' \

@@ -12,6 +12,9 @@ static const struct {
     {"change", (const char[]){
 #embed "Schema/change.sql"
     , 0}},
+    {"context", (const char[]){
+#embed "Schema/context.sql"
+    , 0}},
     {"counts", (const char[]){
 #embed "Schema/counts.sql"
     , 0}},

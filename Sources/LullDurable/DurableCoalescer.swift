@@ -112,18 +112,20 @@ extension DurableCoalescer {
     ///     and the store gives its first answer again. When the store's answer is lost, a submit with a token is
     ///     repeated a few times before this call gives up. A token costs a second row in the store for as long as the
     ///     store retains tokens.
+    ///   - context: Text that travels with the value and reaches the handler, such as a `traceparent`: at most
+    ///     ``DurableLimits/longestContext`` bytes. See ``DurableExecution/context``.
     /// - Returns: A receipt for ``state(of:)`` and ``wait(for:atMost:)``. It is `Codable`, so you can save it.
     /// - Throws: ``DurableError/unknown(_:)`` if the value may or may not have been recorded; after every other error it
     ///   has certainly not been. What to do then: <doc:WorkThatSurvives>.
     @discardableResult
     public func submit(
-        _ value: Value, for key: Key, token: String? = nil
+        _ value: Value, for key: Key, token: String? = nil, context: String? = nil
     ) async throws(DurableError) -> DurableReceipt {
-        try await submit(value, for: key, wait: nil, token: token)
+        try await submit(value, for: key, wait: nil, token: token, context: context)
     }
 
     func submit(
-        _ value: Value, for key: Key, wait: CoreDuration?, token: String?
+        _ value: Value, for key: Key, wait: CoreDuration?, token: String?, context: String?
     ) async throws(DurableError) -> DurableReceipt {
         let bytes: [UInt8]
         do {
@@ -132,7 +134,8 @@ extension DurableCoalescer {
             throw .unencodable("\(error)")
         }
         let submission = DurableSubmission(
-            namespace: namespace, key: key.durableBytes, value: bytes, wait: wait, token: token)
+            namespace: namespace, key: key.durableBytes, value: bytes, wait: wait, token: token,
+            context: context)
         for pause in token == nil ? [] : Self.pausesBeforeRepeating {
             do throws(DurableError) {
                 return try await store.submit(submission)
@@ -205,7 +208,7 @@ extension DurableCoalescer {
 
     /// Returns the present state of a submit, with one call of the store.
     ///
-    /// - Parameter receipt: The receipt that ``submit(_:for:token:)`` returned, in this process or another one.
+    /// - Parameter receipt: The receipt that ``submit(_:for:token:context:)`` returned, in this process or another one.
     /// - Returns: The state; ``DurableState/forgotten`` if the submit ended longer ago than the store's
     ///   ``DurableLimits/retention``.
     public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
@@ -223,7 +226,7 @@ extension DurableCoalescer {
     /// It polls the store at intervals that grow with the wait, up to a quarter of a second.
     ///
     /// - Parameters:
-    ///   - receipt: The receipt that ``submit(_:for:token:)`` returned.
+    ///   - receipt: The receipt that ``submit(_:for:token:context:)`` returned.
     ///   - time: The longest time to wait.
     /// - Returns: How the submit has ended; its present state if it has not ended (``DurableState/isFinal``) when the time
     ///   is over or the task is cancelled.

@@ -156,7 +156,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
 
     /// Submits a value under a key with a delay of its own, and returns when the store has recorded it.
     ///
-    /// Everything else is as in ``DurableCoalescer/submit(_:for:token:)``.
+    /// Everything else is as in ``DurableCoalescer/submit(_:for:token:context:)``.
     ///
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.
@@ -164,13 +164,14 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - delay: The quiet period from this submit on, in place of the debouncer's; a negative one counts as zero. If it
     ///     exceeds `maxWait`, that limit applies.
     ///   - token: A name for the submit that makes it repeatable.
+    ///   - context: Text that travels with the value.
     /// - Returns: A receipt for ``DurableCoalescer/state(of:)`` and ``DurableCoalescer/wait(for:atMost:)``.
     /// - Throws: The same errors as the form without `after`.
     @discardableResult
     public func submit(
-        _ value: Value, for key: Key, after delay: Duration, token: String? = nil
+        _ value: Value, for key: Key, after delay: Duration, token: String? = nil, context: String? = nil
     ) async throws(DurableError) -> DurableReceipt {
-        try await submit(value, for: key, wait: CoreDuration(delay), token: token)
+        try await submit(value, for: key, wait: CoreDuration(delay), token: token, context: context)
     }
 
     /// Says that a key is still busy, without a value: what is pending under it falls due later, as after a submit.

@@ -24,6 +24,8 @@ public enum DurableError: Error, Hashable, Sendable {
     case tooLarge(bytes: Int, limit: Int)
     /// The key has more bytes than ``DurableLimits/longestKey``.
     case keyTooLong(bytes: Int, limit: Int)
+    /// The context has more bytes than ``DurableLimits/longestContext``.
+    case contextTooLong(bytes: Int, limit: Int)
     /// The token was used before, for a submit under another key.
     case tokenOfOtherKey(token: String)
     /// The value cannot be written as JSON.
@@ -46,6 +48,8 @@ extension DurableError: CustomStringConvertible {
         case .hasWork(let status): "the namespace \(status.namespace) is not forgotten: it has \(status.workText)"
         case .tooLarge(let bytes, let limit): "the value has \(bytes) bytes, but \(limit) are the most that is taken"
         case .keyTooLong(let bytes, let limit): "the key has \(bytes) bytes, but \(limit) are the most that is taken"
+        case .contextTooLong(let bytes, let limit):
+            "the context has \(bytes) bytes, but \(limit) are the most that is taken"
         case .tokenOfOtherKey(let token): "the token \(token) was used for a submit of another key"
         case .unencodable(let why): "the value cannot be written as JSON: \(why)"
         case .closed: "the store has been closed"

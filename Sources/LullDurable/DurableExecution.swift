@@ -25,6 +25,9 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
     public let edge: Edge
     /// The number of this attempt, from 1.
     public let attempt: Int
+    /// The context of the submit whose value this is, such as a `traceparent`; with `collect` and `merge` that of the last value. Nil if
+    /// that submit had none, whatever earlier ones had. The same in every attempt (<doc:Semantics>, section 8).
+    public let context: String?
 
     /// The value; with `collect` the last one.
     public var value: Value { values[values.count - 1] }
@@ -49,6 +52,7 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
         count = run.count
         edge = run.edge
         attempt = run.attempt
+        context = run.context
     }
 }
 

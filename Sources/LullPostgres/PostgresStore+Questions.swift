@@ -147,7 +147,7 @@ extension PostgresStore {
         return try await ask(statement, in: namespace, isRepeatable: true).rows.map { row in
             let (first, last) = (row.bigint(3) ?? 0, row.bigint(4) ?? 0)
             return DurableDeadRun(
-                id: row.bigint(0) ?? 0, key: row.bytes(1) ?? [], values: row.byteStrings(2),
+                id: row.bigint(0) ?? 0, key: row.bytes(1) ?? [], stored: row.byteStrings(2),
                 submits: first...max(first, last), count: Int(row.bigint(5) ?? 0), attempts: Int(row.bigint(6) ?? 0),
                 error: row.text(7), age: .microseconds(row.bigint(8) ?? 0))
         }

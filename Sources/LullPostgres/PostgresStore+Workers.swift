@@ -215,7 +215,7 @@ extension DurableRun {
     fileprivate init(_ row: Row) {
         let (first, last) = (row.bigint(5) ?? 0, row.bigint(6) ?? 0)
         self.init(
-            key: row.bytes(1) ?? [], values: row.byteStrings(2), id: row.bigint(3) ?? 0, fence: row.bigint(4) ?? 0,
+            key: row.bytes(1) ?? [], stored: row.byteStrings(2), id: row.bigint(3) ?? 0, fence: row.bigint(4) ?? 0,
             submits: first...max(first, last), count: Int(row.bigint(7) ?? 0),
             edge: Edge(row.text(8) ?? "") ?? .trailing, due: CoreInstant(microseconds: row.bigint(9) ?? 0),
             first: CoreInstant(microseconds: row.bigint(10) ?? 0), attempt: Int(row.bigint(11) ?? 0))

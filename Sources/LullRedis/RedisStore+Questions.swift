@@ -296,7 +296,7 @@ extension RedisStore {
                     (
                         CoreInstant(stored: at),
                         DurableDeadRun(
-                            id: run.id, key: key, values: values, submits: run.value.submits, count: run.value.count,
+                            id: run.id, key: key, stored: values, submits: run.value.submits, count: run.value.count,
                             attempts: run.attempt, error: run.errorText, age: age)
                     ))
             }

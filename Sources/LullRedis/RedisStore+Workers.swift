@@ -259,7 +259,7 @@ extension DurableRun {
     fileprivate init(_ reply: Reply) {
         func number(_ index: Int) -> Int64 { reply[index].number ?? 0 }
         self.init(
-            key: reply[0].bytes ?? [], values: (reply[10].list ?? []).map { $0.bytes ?? [] }, id: number(1),
+            key: reply[0].bytes ?? [], stored: (reply[10].list ?? []).map { $0.bytes ?? [] }, id: number(1),
             fence: number(2), submits: number(3)...max(number(3), number(4)), count: Int(number(5)),
             edge: Edge(stored: number(6)), due: CoreInstant(stored: number(7)), first: CoreInstant(stored: number(8)),
             attempt: Int(number(9)))

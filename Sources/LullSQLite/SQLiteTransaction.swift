@@ -210,7 +210,7 @@ extension SQLiteTransaction {
                 ? try values(of: run.value, of: key, in: namespace) : [statement.blob(DeadColumn.value)]
             runs.append(
                 DurableDeadRun(
-                    id: run.id, key: key, values: values, submits: run.value.submits, count: run.value.count,
+                    id: run.id, key: key, stored: values, submits: run.value.submits, count: run.value.count,
                     attempts: run.attempt, error: run.errorText, age: DurableNamespace.time(from: at, to: now)))
         }
         return runs

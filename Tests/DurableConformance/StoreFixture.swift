@@ -74,12 +74,13 @@ package struct StoreFixture: Sendable {
     @discardableResult
     func submit(
         _ value: String, _ key: String = "k", wait: Int? = nil, token: String? = nil, by submitter: Int64? = nil,
-        in namespace: String = StoreFixture.namespace
+        in namespace: String = StoreFixture.namespace, context: String? = nil
     ) async throws -> DurableReceipt {
         try await store.submit(
             DurableSubmission(
                 namespace: namespace, key: Array(key.utf8), value: Array(value.utf8),
-                wait: wait.map { .milliseconds(Int64($0)) }, token: token, submitter: submitter))
+                wait: wait.map { .milliseconds(Int64($0)) }, token: token, submitter: submitter,
+                context: context))
     }
 
     @discardableResult

@@ -64,7 +64,7 @@ struct AwaitedWorkTests {
             edge: .trailing)
         let run = DurableRow.Run(
             value: ready, id: 1, fence: 1, owner: 1, attempt: 1, state: .claimed(until: .farFuture))
-        return DurableRun(key: key, values: [], run: run)
+        return DurableRun(key: key, stored: [], run: run)
     }
 
     @Test func `a run of the latest submit does a key`() {

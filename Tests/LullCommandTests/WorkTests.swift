@@ -45,6 +45,27 @@ final class WorkTests {
         #expect(outcome.output == "none\n")
     }
 
+    @Test func `a command gets the context of the newest submit, in every attempt, and none if it had none`() throws {
+        try submit("--wait 0 --context old k v")
+        try submit("--context 00-trace-01 k w")
+        try submit("--context old n v")
+        try submit("n w")
+        let worker = try work("--jobs 1", "echo $LULL_KEY $LULL_ATTEMPT ${LULL_CONTEXT-none}; [ $LULL_ATTEMPT = 2 ]")
+        let lines = try (0..<4).map { _ in try worker.line() }
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().ending == -SIGTERM)
+        #expect(lines.sorted() == ["k 1 00-trace-01", "k 2 00-trace-01", "n 1 none", "n 2 none"])
+        let long = try lull(
+            ["submit"] + store + ["--context", String(repeating: "c", count: 1025), "k", "v"], input: [])
+        #expect(long.ending == 65)
+        #expect(long.errors.contains("the context has 1025 bytes, but 1024 are the most that is taken"))
+        // Without a store there is none, whatever the environment had.
+        let outcome = try lull(
+            ["run", "--wait", "1h", "--", "sh", "-c", "echo ${LULL_CONTEXT-none}"], input: Array("x\n".utf8),
+            environment: ["LULL_CONTEXT": "outer"])
+        #expect(outcome.output == "none\n")
+    }
+
     /// Returns a recipe of the page, by its number.
     private func recipe(_ number: Int) throws -> String {
         let page = try String(

@@ -95,6 +95,9 @@ struct RightsTests {
             CREATE SCHEMA \(name); \(Schema.migrations[0]);
             CREATE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (pending bigint) LANGUAGE sql AS 'SELECT 1::bigint';
             CREATE FUNCTION counts(bigint, bigint, bigint, bigint, boolean) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+            CREATE FUNCTION submit(
+                namespace text, key text, value text, wait interval DEFAULT NULL, token text DEFAULT NULL,
+                notify boolean DEFAULT true) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
             INSERT INTO meta (version, place) VALUES (1, 'elsewhere');
             INSERT INTO namespaces (name, kind, wait, on_leading, on_trailing, extends, combination)
             VALUES ('n', 'debounce', 0, false, true, false, 'latest');
@@ -112,6 +115,8 @@ struct RightsTests {
             try sql.value(
                 "SELECT count(*) FROM pg_proc WHERE pronamespace = '\(name)'::regnamespace AND proname = 'counts'")
                 == "1")
+        // With two functions to choose from, this would be an error.
+        #expect(try sql.value("SELECT generation > 1 FROM submit('n', 'l', 'v')") == "t")
         let store = try await PostgresStore(url: url)
         let rules = try DurableRules(.debounce(for: .zero))
         #expect(try await store.open("n", nil) == rules)
@@ -121,7 +126,7 @@ struct RightsTests {
         }
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
         let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 9)).runs
-        #expect(runs.map(\.values) == [[Array("v".utf8)]])
+        #expect(runs.map(\.values) == [[Array("v".utf8)], [Array("v".utf8)]])
         await store.close()
     }
 

@@ -71,6 +71,48 @@ struct TransactionTests {
         await store.close()
     }
 
+    @Test
+    func `takes a context of at most 1,024 bytes, with text, JSON and bytes`() async throws {
+        let store = try await open()
+        let sql = try place.session()
+        for key in ["text", "joins"] { try sql("SELECT submit('n', '\(key)', 'v', wait => '0', context => 'c 1')") }
+        try sql("SELECT submit('n', 'joins', 'w', context => 'c 2')")
+        try sql(#"SELECT submit('n', 'json', '{}'::jsonb, context => 'c 3')"#)
+        try sql(#"SELECT submit('n', '\x62'::bytea, '\xff61ff'::bytea, context => 'c 4')"#)
+        try sql(#"SELECT submit('n', '\x63'::bytea, '\xff61ff'::bytea)"#)
+        try sql("SELECT submit('n', 'long', 'v', context => repeat('é', 512), token => 't')")
+        let refusal = #expect(throws: SQL.Failure.self) {
+            try sql("SELECT submit('n', 'long', 'w', context => repeat('é', 512) || 'e')")
+        }
+        #expect(refusal?.code == "54000")
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 100)).runs
+        let found = runs.map { run in
+            "\(String(decoding: run.key, as: UTF8.self)) \(run.values) \(run.context ?? "-")"
+        }
+        #expect(
+            found.sorted() == [
+                "b [[255, 97, 255]] c 4", "c [[255, 97, 255]] -", "joins [[119]] c 2", "json [[123, 125]] c 3",
+                "long [[118]] \(String(repeating: "é", count: 512))", "text [[118]] c 1",
+            ])
+        await store.close()
+    }
+
+    @Test
+    func `joins what is pending with the context of the newest submit`() async throws {
+        let store = try await open(.seconds(60))
+        let sql = try place.session()
+        try sql("SELECT submit('n', 'k', 'v', context => 'old')")
+        try sql("SELECT submit('n', 'k', 'w', context => 'new')")
+        try sql("SELECT submit('n', 'none', 'v', context => 'old')")
+        try sql("SELECT submit('n', 'none', 'w')")
+        _ = try await store.flush(nil, in: "n")
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 100)).runs
+        #expect(runs.map(\.context) == ["new", nil] && runs.map(\.values) == [[[119]], [[119]]])
+        await store.close()
+    }
+
     @Test(arguments: [true, false])
     func `that is open blocks its keys only: submits to others, heartbeats and claims go on`(isNewKey: Bool)
         async throws

@@ -266,14 +266,20 @@ END $$;
 -- wait: the delay of this submit alone, in place of the namespace's.
 -- token: a submit that is repeated with the same token counts once.
 -- notify: whether to wake workers for what is due within a second; false in a transaction that is to be prepared.
+-- context: text that travels with the value and reaches the handler, such as a traceparent.
 CREATE OR REPLACE FUNCTION submit(
     namespace text, key bytea, value bytea, wait interval DEFAULT NULL, token text DEFAULT NULL,
-    notify boolean DEFAULT true,
+    notify boolean DEFAULT true, context text DEFAULT NULL,
     OUT generation bigint, OUT due timestamptz
 ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     delay bigint := extract(epoch FROM wait) * 1000000;
+    -- As in StoredValue.swift: a value that is text, without a context, is stored as it is.
+    payload bytea := CASE
+        WHEN context IS NULL AND substr(value, 1, 1) <> '\xff' THEN value
+        ELSE '\xff'::bytea || convert_to(coalesce(context, ''), 'UTF8') || '\xff'::bytea || value
+    END;
     n namespaces;
     due_at bigint;
     wakes_up boolean;
@@ -286,11 +292,14 @@ BEGIN
     IF octet_length(key) > 1024 THEN
         RAISE EXCEPTION 'a key has at most 1024 bytes' USING ERRCODE = 'program_limit_exceeded';
     END IF;
+    IF octet_length(convert_to(context, 'UTF8')) > 1024 THEN
+        RAISE EXCEPTION 'a context has at most 1024 bytes' USING ERRCODE = 'program_limit_exceeded';
+    END IF;
     -- Most submits only join what is pending.
     IF token IS NULL THEN
         UPDATE work w SET (
             generation, span, spacing, pending_count, pending_by, quiet, wake, pending_last, v0, v1, v2) = (
-            SELECT * FROM joined(w, n, submit.value, delay, NULL::bigint, 1, NULL::bigint))
+            SELECT * FROM joined(w, n, payload, delay, NULL::bigint, 1, NULL::bigint))
         FROM namespaces n
         WHERE n.name = submit.namespace AND n.kind = 'debounce' AND n.combination <> 'collect'
             AND n.restart IS DISTINCT FROM 'submitted'
@@ -301,7 +310,7 @@ BEGIN
     END IF;
     IF due_at IS NULL THEN
         answers := submit_many(
-            namespace, ARRAY[key], ARRAY[value], ARRAY[delay], ARRAY[token], ARRAY[NULL::bigint], NULL, NULL, NULL,
+            namespace, ARRAY[key], ARRAY[payload], ARRAY[delay], ARRAY[token], ARRAY[NULL::bigint], NULL, NULL, NULL,
             NULL, notify, NULL);
         IF answers.answers[1] = 2 THEN
             RAISE EXCEPTION 'the token % was used for a submit of another key', quote_literal(token)
@@ -316,21 +325,22 @@ END $$;
 -- The same for keys and values that are text.
 CREATE OR REPLACE FUNCTION submit(
     namespace text, key text, value text, wait interval DEFAULT NULL, token text DEFAULT NULL,
-    notify boolean DEFAULT true,
+    notify boolean DEFAULT true, context text DEFAULT NULL,
     OUT generation bigint, OUT due timestamptz
 ) LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     SELECT s.generation, s.due
-    FROM submit(namespace, convert_to(key, 'UTF8'), convert_to(value, 'UTF8'), wait, token, notify) s;
+    FROM submit(namespace, convert_to(key, 'UTF8'), convert_to(value, 'UTF8'), wait, token, notify, context) s;
 END;
 
 -- The same for values that are JSON.
 CREATE OR REPLACE FUNCTION submit(
     namespace text, key text, value jsonb, wait interval DEFAULT NULL, token text DEFAULT NULL,
-    notify boolean DEFAULT true,
+    notify boolean DEFAULT true, context text DEFAULT NULL,
     OUT generation bigint, OUT due timestamptz
 ) LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     SELECT s.generation, s.due
-    FROM submit(namespace, convert_to(key, 'UTF8'), convert_to(value::text, 'UTF8'), wait, token, notify) s;
+    FROM submit(
+        namespace, convert_to(key, 'UTF8'), convert_to(value::text, 'UTF8'), wait, token, notify, context) s;
 END;

@@ -18,7 +18,7 @@ enum SubmitCommand {
         }
         let submission = DurableSubmission(
             namespace: options.namespace, key: Invocation.bytes(key), value: bytes, wait: options.after,
-            token: options.token)
+            token: options.token, context: options.context)
         let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
         guard options.printsObjects else { return ExitStatus.success }
         let json: JSONValue = [

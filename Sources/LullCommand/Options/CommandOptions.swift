@@ -63,6 +63,7 @@ struct CommandOptions {
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
+    var context: String?
     /// Whether `lull status` or `lull list` repeats.
     var watches = false
     /// What fails `lull status`.

@@ -272,6 +272,8 @@ extension Option {
     private static let own = [
         Option("after", .own, of: [.submit, .touch], .duration, \.after, "the delay of this call alone"),
         Option("token", .own, of: [.submit], .name("TOKEN"), \.token, "submits with the same token count once"),
+        Option(
+            "context", .own, of: [.submit], .name("TEXT"), \.context, "LULL_CONTEXT for COMMAND, such as a traceparent"),
         Option("reason", .own, of: [.pause], .name("TEXT"), \.reason, "why, for those who look at lull status"),
         Option("ended", .own, of: [.list], \.listsEnds, "list what has ended: the newest 100, or --limit"),
         Option("limit", .own, of: [.list], .number, \.limit, "list the first N only"),

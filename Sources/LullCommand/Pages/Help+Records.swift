@@ -48,7 +48,7 @@ extension Help {
             Runs COMMAND when a burst of records is over. The last record of the burst is on its standard input, with \
             its terminator. In the arguments, {key}, {value} (the last record), {count} and {edge} are replaced; \
             {{key}} is a literal {key}. The environment has LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also \
-            LULL_RUN, LULL_ATTEMPT and LULL_FENCE. COMMAND is started without a shell and without a terminal. In a \
+            LULL_RUN, LULL_ATTEMPT, LULL_FENCE and LULL_CONTEXT. COMMAND is started without a shell and without a terminal. In a \
             program of sh -c, which would execute what is in {key}, write "$LULL_KEY".
             """,
             policy, records, .heading("Commands"), .options([.commands, .output]), durable,

@@ -45,7 +45,7 @@ extension Help {
             Runs COMMAND for values that fall due in a store, until a signal ends it. Any number of workers may share \
             a store. Arguments and environment are as for lull run. LULL_RUN is the same in every attempt at a run, \
             and LULL_ATTEMPT counts the attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be \
-            recognized. Each value on standard input has a terminator (a newline, or with --null a NUL byte), even if \
+            recognized. LULL_CONTEXT is the --context of the submit, if it had one. Each value on standard input has a terminator (a newline, or with --null a NUL byte), even if \
             it was submitted without one; {value} is the exact value.
             """, .options([.store, .commands, .lease, .records]), firstUse, sharedPolicy,
             """

@@ -65,12 +65,14 @@ struct CommandRunner: ExecutionHandler {
     ]
     /// Set in addition for the runs of a store.
     private static let durableVariables = ["LULL_RUN=", "LULL_ATTEMPT=", "LULL_FENCE="]
+    /// Set in addition if the submit had a context.
+    private static let contextVariable = "LULL_CONTEXT="
 
     private static func inheritedEnvironment() -> [Argument] {
         var variables: [Argument] = []
         var pointer = lull_environment()
         while let variable = pointer?.pointee {
-            let ours = Self.variables.map(\.name) + Self.durableVariables
+            let ours = Self.variables.map(\.name) + Self.durableVariables + [Self.contextVariable]
             let isOurs = ours.contains { strncmp($0, variable, $0.utf8.count) == 0 }
             if !isOurs { variables.append(variable) }
             pointer = pointer.map { $0 + 1 }
@@ -112,6 +114,7 @@ struct CommandRunner: ExecutionHandler {
             let numbers = [item.id, Int64(attempt), fence]
             variables += zip(Self.durableVariables, numbers).map { Array("\($0)\($1)".utf8) }
         }
+        if let context = item.context { variables.append(Array((Self.contextVariable + context).utf8)) }
         return (arguments, variables)
     }
 

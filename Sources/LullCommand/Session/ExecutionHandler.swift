@@ -75,9 +75,10 @@ struct WorkItem {
     let batch: Batch<Record>
     let combining: CombineRule
     let due: Gate.Due
-    /// For a run from a store: the number of the attempt, and its fence.
+    /// For a run from a store: the number of the attempt, its fence, and the context of its last value.
     var attempt: Int?
     var fence: Int64?
+    var context: String?
 
     /// Creates an item for an execution that the engine starts, with its records folded if they are to be merged.
     init(_ execution: Execution<Key, Record>, _ combining: CombineRule) throws(JSONScanner.Fault) {
@@ -102,6 +103,7 @@ struct WorkItem {
             at: run.due.advanced(by: offset), edge: run.edge, count: run.count, first: run.first.advanced(by: offset))
         attempt = run.attempt
         fence = run.fence
+        context = run.context
     }
 }
 

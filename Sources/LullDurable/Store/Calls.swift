@@ -17,11 +17,14 @@ public struct DurableSubmission: Hashable, Sendable {
     /// The submitter: a random number, new at each start of a process, with which the process can flush or cancel what
     /// it alone has submitted. Nil and 0 identify no submitter.
     public var submitter: Int64?
+    /// Text that travels with the value, such as a `traceparent`: at most ``DurableLimits/longestContext`` bytes; nil for none. The
+    /// empty text is none, too.
+    public var context: String?
 
-    /// Creates a submit, by default without a delay, a token and a submitter.
+    /// Creates a submit, by default without a delay, a token, a submitter and a context.
     public init(
         namespace: String, key: [UInt8], value: [UInt8], wait: CoreDuration? = nil, token: String? = nil,
-        submitter: Int64? = nil
+        submitter: Int64? = nil, context: String? = nil
     ) {
         self.namespace = namespace
         self.key = key
@@ -29,16 +32,22 @@ public struct DurableSubmission: Hashable, Sendable {
         self.wait = wait
         self.token = token
         self.submitter = submitter
+        self.context = context
     }
 
-    /// Throws ``DurableError/keyTooLong(bytes:limit:)`` or ``DurableError/tooLarge(bytes:limit:)`` if the key or the value has
-    /// more bytes than is allowed: a store's ``DurableStore/submit(_:)`` begins with it.
+    /// Throws ``DurableError/keyTooLong(bytes:limit:)``, ``DurableError/tooLarge(bytes:limit:)`` or
+    /// ``DurableError/contextTooLong(bytes:limit:)`` if the key, the value or the context has more bytes than is allowed: a store's
+    /// ``DurableStore/submit(_:)`` begins with it.
     package func checkSize(by limits: DurableLimits) throws(DurableError) {
         guard key.count <= DurableLimits.longestKey else {
             throw .keyTooLong(bytes: key.count, limit: DurableLimits.longestKey)
         }
         guard value.count <= limits.largestValue else {
             throw .tooLarge(bytes: value.count, limit: limits.largestValue)
+        }
+        guard let context else { return }
+        guard context.utf8.count <= DurableLimits.longestContext else {
+            throw .contextTooLong(bytes: context.utf8.count, limit: DurableLimits.longestContext)
         }
     }
 }
@@ -158,14 +167,18 @@ public struct DurableRun: Hashable, Sendable {
     public var first: CoreInstant
     /// The number of this attempt, from 1.
     public var attempt: Int
+    /// The context of the last of the values: ``DurableSubmission/context``; nil if it has none.
+    public var context: String?
 
     /// Creates a run as a server has handed it out.
+    ///
+    /// - Parameter stored: The values as the store holds them, with their contexts.
     package init(
-        key: [UInt8], values: [[UInt8]], id: Int64, fence: Int64, submits: ClosedRange<Int64>, count: Int, edge: Edge,
+        key: [UInt8], stored: [[UInt8]], id: Int64, fence: Int64, submits: ClosedRange<Int64>, count: Int, edge: Edge,
         due: CoreInstant, first: CoreInstant, attempt: Int
     ) {
         self.key = key
-        self.values = values
+        (values, context) = StoredValue.parts(of: stored)
         self.id = id
         self.fence = fence
         self.submits = submits
@@ -177,10 +190,12 @@ public struct DurableRun: Hashable, Sendable {
     }
 
     /// Creates a worker's view of a row's run.
-    package init(key: [UInt8], values: [[UInt8]], run: DurableRow.Run) {
+    ///
+    /// - Parameter stored: The values as the store holds them, with their contexts.
+    package init(key: [UInt8], stored: [[UInt8]], run: DurableRow.Run) {
         let value = run.value
         self.init(
-            key: key, values: values, id: run.id, fence: run.fence, submits: value.submits, count: value.count,
+            key: key, stored: stored, id: run.id, fence: run.fence, submits: value.submits, count: value.count,
             edge: value.edge, due: value.due, first: value.first, attempt: run.attempt)
     }
 }

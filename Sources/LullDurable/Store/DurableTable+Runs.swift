@@ -95,13 +95,13 @@ extension DurableTable {
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
             result.dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
-                DurableRun(key: old.key, values: [], run: run)
+                DurableRun(key: old.key, stored: [], run: run)
             }
             result.room.note(isClaimed: isClaimed, wasLost: wasLost, until: row.run?.state.end, at: now)
             if isClaimed, let run = row.run {
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
-                result.runs.append(DurableRun(key: old.key, values: values, run: run))
+                result.runs.append(DurableRun(key: old.key, stored: values, run: run))
             }
         }
     }
@@ -117,7 +117,7 @@ extension DurableTable {
             row.handOutAgain(claim.terms, at: now, sequence: &sequence)
             try write(row, of: old.key, from: old, isWorkers: true, [], at: now, in: namespace)
             guard let run = row.run else { continue }
-            runs.append(DurableRun(key: old.key, values: try values(ofRunIn: old, in: namespace), run: run))
+            runs.append(DurableRun(key: old.key, stored: try values(ofRunIn: old, in: namespace), run: run))
         }
         return runs
     }

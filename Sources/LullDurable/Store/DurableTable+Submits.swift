@@ -16,7 +16,7 @@ extension DurableTable {
         var row = old?.row ?? DurableRow(base: base)
         var endings: [DurableEnding] = []
         let due = row.submit(
-            submission.value, at: now, wait: submission.wait,
+            submission.storedValue, at: now, wait: submission.wait,
             submitter: DurableRow.Submitter(submission.submitter), by: namespace.rules, &endings)
         let receipt = DurableReceipt(
             namespace: namespace.name, key: submission.key, generation: row.generation,

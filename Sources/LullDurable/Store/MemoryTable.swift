@@ -316,7 +316,7 @@ extension MemoryTable {
         self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map {
             dead in
             DurableDeadRun(
-                id: dead.run.id, key: dead.key, values: dead.run.value.batch.values.map(\.bytesInMemory),
+                id: dead.run.id, key: dead.key, stored: dead.run.value.batch.values.map(\.bytesInMemory),
                 submits: dead.run.value.submits, count: dead.run.value.count, attempts: dead.run.attempt,
                 error: dead.run.errorText,
                 age: DurableNamespace.time(from: dead.at, to: now))

@@ -209,11 +209,13 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
     public var error: String?
     /// How long ago the run died.
     public var age: Duration
+    /// The context of the last of the values: ``DurableExecution/context``.
+    public var context: String?
 
     /// Creates the record of a dead run; for implementers of a store.
     public init(
         id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, count: Int, attempts: Int,
-        error: String?, age: Duration
+        error: String?, age: Duration, context: String? = nil
     ) {
         self.id = id
         self.key = key
@@ -223,10 +225,24 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
         self.attempts = attempts
         self.error = error
         self.age = age
+        self.context = context
     }
 }
 
 extension DurableDeadRun {
+    /// Creates the record from what a store has of the run.
+    ///
+    /// - Parameter stored: The values as the store holds them, with their contexts.
+    package init(
+        id: Int64, key: Key, stored: [[UInt8]], submits: ClosedRange<Int64>, count: Int, attempts: Int,
+        error: String?, age: Duration
+    ) {
+        let (values, context) = StoredValue.parts(of: stored)
+        self.init(
+            id: id, key: key, values: values, submits: submits, count: count, attempts: attempts, error: error,
+            age: age, context: context)
+    }
+
     /// Returns the values as the handler would have got them; with `merge`, those that would have been folded.
     ///
     /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.
@@ -238,7 +254,7 @@ extension DurableDeadRun {
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableDeadRun<Other> {
         DurableDeadRun<Other>(
             id: id, key: map(key), values: values, submits: submits, count: count, attempts: attempts, error: error,
-            age: age)
+            age: age, context: context)
     }
 }
 

@@ -142,7 +142,8 @@ extension WorkerStateMachine {
         case .refused, .unknown:
             if outage == nil { actions.append(.storeFailed(error)) }
             outage = lengthened(outage)
-        case .unusable, .otherPolicy, .noPolicy, .hasWork, .tooLarge, .keyTooLong, .tokenOfOtherKey, .unencodable,
+        case .unusable, .otherPolicy, .noPolicy, .hasWork, .tooLarge, .keyTooLong, .contextTooLong, .tokenOfOtherKey,
+            .unencodable,
             .closed:
             stop(because: error)
         }

@@ -101,7 +101,7 @@ final class ClientLoop {
         let submissions = batch.map(\.submission)
         statement.add(submissions[0].namespace)
         statement.add(submissions.map(\.key))
-        statement.add(submissions.map(\.value))
+        statement.add(submissions.map(\.storedValue))
         statement.add(submissions.map { $0.wait.map(\.microseconds) })
         statement.add(submissions.map(\.token))
         statement.add(submissions.map(\.submitter))

@@ -182,7 +182,7 @@ final class ClientLoop {
         arguments.add(latestBatch)
         for submission in batch.map(\.submission) {
             arguments.add(submission.key)
-            arguments.add(submission.value)
+            arguments.add(submission.storedValue)
             arguments.add(submission.wait.map(\.stored))
             arguments.add(submission.token ?? "")
             arguments.add(submission.submitter)

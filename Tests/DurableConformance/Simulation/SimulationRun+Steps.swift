@@ -87,7 +87,7 @@ extension SimulationRun {
             DurableSubmission(
                 namespace: namespace, key: Array(submission.key.utf8), value: Array("\(submission.value)".utf8),
                 wait: submission.wait.map { CoreDuration(units: $0) }, token: submission.token,
-                submitter: submission.submitter.map { Int64($0) }))
+                submitter: submission.submitter.map { Int64($0) }, context: Self.context(of: submission.value)))
         let number = numbers.number(receipt.generation, of: submission.key)
         figures.submits += 1
         let due: Int?
@@ -109,6 +109,14 @@ extension SimulationRun {
         guard let producer else { return }
         // Without a token a submit must not be repeated: nobody would know that it is the same.
         outboxes[producer] = lost && submission.token != nil ? submission : nil
+    }
+
+    /// The context of every third submit is its value.
+    private static func context(of value: Int) -> String? { value % 3 == 0 ? "context \(value)" : nil }
+
+    private func checkContext(_ context: String?, of values: [[UInt8]], of run: Int64) {
+        let newest = values.last.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+        if context != newest.flatMap(Self.context) { fail("run \(run) of \(newest ?? -1) has \(context ?? "-")") }
     }
 
     private func touch(_ key: String, _ wait: Int?) async throws {
@@ -165,6 +173,7 @@ extension SimulationRun {
                 edge: ReferenceEdge(run.edge), due: units(run.due.nanoseconds), first: units(run.first.nanoseconds),
                 attempt: run.attempt)
         }
+        for run in answer.runs { checkContext(run.context, of: run.values, of: run.id) }
         for run in handed {
             fail(books.give(run, to: terms.owner, at: now, until: now + terms.lease))
         }
@@ -303,6 +312,7 @@ extension SimulationRun {
             let span = model.spans.first { $0.run == Int(run.id) }
             let values = run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
             if span?.values != values { fail("dead run \(run.id) has \(values)") }
+            checkContext(run.context, of: run.values, of: run.id)
         }
         let listed = try await store.list(in: namespace, prefix: [], limit: 1000)
         for key in listed {

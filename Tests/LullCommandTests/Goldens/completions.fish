@@ -144,6 +144,7 @@ complete -c lull -n '__fish_seen_subcommand_from submit' -l patience -x -d 'how 
 complete -c lull -n '__fish_seen_subcommand_from submit' -l change-policy -d 'change the policy for all users, from the next submit on'
 complete -c lull -n '__fish_seen_subcommand_from submit' -l after -x -d 'the delay of this call alone'
 complete -c lull -n '__fish_seen_subcommand_from submit' -l token -x -d 'submits with the same token count once'
+complete -c lull -n '__fish_seen_subcommand_from submit' -l context -x -d 'LULL_CONTEXT for COMMAND, such as a traceparent'
 complete -c lull -n '__fish_seen_subcommand_from submit' -l json -d 'print the receipt'
 complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version help' -a work -d 'runs COMMAND for values that are due'
 complete -c lull -n '__fish_seen_subcommand_from work' -l help -d 'explain this command'

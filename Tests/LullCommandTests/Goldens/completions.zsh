@@ -151,6 +151,7 @@ _lull() {
             '--change-policy[change the policy for all users, from the next submit on]' \
             '--after=[the delay of this call alone]:value: ' \
             '--token=[submits with the same token count once]:value: ' \
+            '--context=[LULL_CONTEXT for COMMAND, such as a traceparent]:value: ' \
             '--json[print the receipt]'
         ;;
     work)

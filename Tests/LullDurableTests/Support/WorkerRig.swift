@@ -96,7 +96,7 @@ extension DurableRun {
             batch: Batch(.bytes([1], of: 1)), submits: 1...1, count: 1, first: .origin, due: .origin, edge: .trailing)
         let run = DurableRow.Run(
             value: value, id: id, fence: fence ?? id, owner: 7, attempt: attempt, state: .claimed(until: .farFuture))
-        return DurableRun(key: Array("key \(id)".utf8), values: [[1]], run: run)
+        return DurableRun(key: Array("key \(id)".utf8), stored: [[1]], run: run)
     }
 }
 

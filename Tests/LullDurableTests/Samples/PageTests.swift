@@ -10,6 +10,7 @@ struct PageTests {
         "AtMostOnceInTwoMinutes": "ThrottleSamples",
         "CoalescingWebhooks": "WebhookSamples",
         "FinishingTheSync": "SyncSamples",
+        "JoiningServers": "ServerSamples",
     ]
 
     @Test(arguments: pages.keys.sorted())

@@ -84,6 +84,14 @@ package struct RateLimiter: Sendable {
         setNext()
     }
 
+    /// Forgets what an earlier limiter, of a stricter limit, has left beyond what this one leaves after a burst that starts now.
+    package mutating func adjust(to now: CoreInstant) {
+        let latest = now.advanced(by: allowance).advanced(by: interval)
+        guard interval > .zero, arrival > latest else { return }
+        arrival = latest
+        setNext()
+    }
+
     private mutating func setNext() {
         let (earlier, overflow) = arrival.nanoseconds.subtractingReportingOverflow(allowance.nanoseconds)
         // What saturates never comes.

@@ -28,11 +28,13 @@ extension RedisStore {
                 let some = Array(rest.prefix(count))
                 let limit = visit.room / count
                 rest.removeFirst(count)
-                visit.add(await answers(of: some, claiming: limit, visit), from: some)
+                visit.add(await answers(of: some, claiming: limit, visit), from: some, claiming: limit)
                 if visit.isLimited, visit.starts == nil {
                     // Nothing was handed out: the namespace has a limit of which this store did not know.
                     state.change { _ = $0.known.limited.insert(namespace) }
-                    await takeStarts(for: &visit)
+                    if visit.error == nil { await takeStarts(for: &visit) }
+                    // Without an answer from the first shard nothing starts.
+                    if visit.starts == nil { break }
                     rest = some + rest
                     continue
                 }
@@ -44,8 +46,11 @@ extension RedisStore {
             visit.isComplete = rest.isEmpty || visit.waitsForLimit
         }
         let others = visit.shardsWithReports
-        visit.add(await answers(of: others, claiming: nil, visit), from: others)
+        visit.add(await answers(of: others, claiming: nil, visit), from: others, claiming: nil)
         await giveBackStarts(of: visit)
+        if visit.starts != nil, !visit.isLimited, visit.present != nil {
+            state.change { _ = $0.known.limited.remove(namespace) }
+        }
         return finish(visit)
     }
 
@@ -91,9 +96,13 @@ extension RedisStore {
         await withTaskGroup(of: (Int, Result<Reply, DurableError>).self) { group in
             for (index, shard) in shards.enumerated() {
                 let arguments = visit.arguments(for: shard, claiming: limit)
+                // Sent again, it would hand out again what its lost answer had, and start as many once more.
+                let isRepeatable = visit.starts == nil || limit ?? 0 == 0
                 group.addTask {
                     do throws(DurableError) {
-                        return (index, .success(try await self.run(.work, in: visit.namespace, shard, arguments)))
+                        let reply = try await self.run(
+                            .work, in: visit.namespace, shard, isRepeatable: isRepeatable, arguments)
+                        return (index, .success(reply))
                     } catch {
                         return (index, .failure(error))
                     }
@@ -117,13 +126,16 @@ extension RedisStore {
         if let error = visit.error, visit.runs.isEmpty {
             return DurableExchange(reports: reports, claim: .failure(error))
         }
-        let next = visit.waitsForLimit ? visit.starts?.next : visit.isComplete ? visit.next : .farPast
+        // A shard that has not answered may have more.
+        let isSure = visit.error == nil && visit.isComplete
+        let next = !isSure ? .farPast : visit.waitsForLimit ? visit.starts?.next : visit.next
         let wait = next.map { DurableNamespace.time(from: visit.present ?? $0, to: $0) }
         let isPaused = visit.pause != nil
         let mark = state.changeAndWake { $0.wakeSignal.announce(next, in: claim.namespace, isPaused: isPaused) }
         var answer = DurableClaim.Answer(
             runs: visit.runs, dead: visit.dead, next: wait, mark: mark, pause: visit.pause)
-        answer.now = visit.present
+        // With a limit, the runs count as started when they were allowed, however late a shard has handed them out.
+        answer.now = visit.starts?.at ?? visit.present
         return DurableExchange(reports: reports, claim: .success(answer))
     }
 }
@@ -136,11 +148,14 @@ private struct Starts: Sendable {
     var next: CoreInstant?
     /// What is to be given back with those that are not used.
     var token = ""
+    /// When they were allowed.
+    var at: CoreInstant?
 
     init() {}
 
     init(_ reply: Reply) {
         unused = Int(reply[0].number ?? 0)
+        at = reply[1].number.map { CoreInstant(stored: $0) }
         next = reply[2].number.map { CoreInstant(stored: $0) }
         token = reply[3].text ?? ""
     }
@@ -231,12 +246,18 @@ private struct Visit: Sendable {
     }
 
     /// Adds what the shards have answered.
-    mutating func add(_ replies: [Result<Reply, DurableError>], from shards: [Int]) {
+    ///
+    /// - Parameter limit: How many runs each was to hand out at most; nil if it was not to claim.
+    mutating func add(
+        _ replies: [Result<Reply, DurableError>], from shards: [Int], claiming limit: Int?
+    ) {
         for (shard, reply) in zip(shards, replies) {
             let own = indices.removeValue(forKey: shard) ?? []
             switch reply {
             case .failure(let error):
                 self.error = self.error ?? error
+                // They may have started, and the answer was lost.
+                starts?.unused -= limit ?? 0
                 for index in own { answers[index] = .failure(error) }
             case .success(let reply):
                 for (place, index) in own.enumerated() {

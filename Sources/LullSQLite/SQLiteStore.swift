@@ -116,7 +116,13 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
     /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
     @discardableResult
     public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
-        try await write { file throws(DurableError) in try file.open(namespace, rules) }
+        try await call(writes: true) { file throws(DurableError) in
+            try file.open(namespace, rules)
+        } then: { opened, signal in
+            // A worker may wait for what a limit, or a slot, has kept from it.
+            if rules != nil { signal.signal(.farPast, in: namespace) }
+            return opened
+        }
     }
 
     /// Records a submit: see ``/LullDurable/DurableStore/submit(_:)``.

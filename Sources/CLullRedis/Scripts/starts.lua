@@ -14,7 +14,9 @@ if pause and most >= 0 then return { 0, digits(now), false, '' } end
 
 -- The time between two starts in the long run, rounded up; and when the next would come if all so far had come so.
 local interval = period >= NEVER and NEVER or math.ceil(period / (starts - burst + 1))
-local before = tonumber(call('HGET', META, 'arrival') or 0)
+local stored = tonumber(call('HGET', META, 'arrival') or 0)
+-- It is never later than after a burst that starts now, unless the limit was another one.
+local before = min(stored, now + burst * interval)
 local arrival = before
 local allowed = 0
 if most >= 0 then
@@ -25,12 +27,12 @@ if most >= 0 then
 else
     -- Only if none has been allowed since: they were counted before those.
     local first, base, last, count = string.match(ARGV[3], '^(%d+) (%d+) (%d+) (%d+)$')
-    if digits(before) == last then
+    if digits(stored) == last then
         local used = tonumber(count) + most
         arrival = used > 0 and min(tonumber(base) + used * interval, NEVER) or tonumber(first)
     end
 end
-if arrival ~= before then
+if arrival ~= stored then
     call('HSET', META, 'arrival', digits(arrival))
     -- The instant must not be behind that of a later call.
     numbers = unpacked(numbers)

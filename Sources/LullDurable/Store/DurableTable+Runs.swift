@@ -12,9 +12,8 @@ extension DurableTable {
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         if namespace.pause != nil { return ([], [], nil) }
         var result = ClaimResult(
-            runs: try handOutAgain(claim, in: namespace, at: now), room: try startRoom(in: namespace))
+            runs: try handOutAgain(claim, in: namespace, at: now), room: try startRoom(in: namespace, at: now))
         let knownCount = result.runs.count
-        let before = result.room.limiter
         while result.runs.count < claim.limit, result.room.limiter.next <= now {
             let wanted = result.room.most(claim.limit - result.runs.count, at: now)
             // Without a slot, what a worker has lost may still be taken over.
@@ -30,7 +29,7 @@ extension DurableTable {
         if attempts + result.lostLeases > 0 {
             try count(attempts: attempts, lostLeases: result.lostLeases, in: namespace)
         }
-        if result.room.limiter.arrival != before.arrival {
+        if namespace.rules.limit != nil, result.room.limiter.arrival != result.room.stored {
             try setArrival(result.room.limiter.arrival, in: namespace)
         }
         var next = try nextWake(in: namespace)
@@ -39,10 +38,14 @@ extension DurableTable {
     }
 
     /// Returns what the limits of a namespace leave.
-    private mutating func startRoom(in namespace: DurableNamespace) throws(DurableError) -> StartRoom {
+    private mutating func startRoom(
+        in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> StartRoom {
         var room = StartRoom(limiter: RateLimiter(nil))
         if let limit = namespace.rules.limit {
-            room.limiter = RateLimiter(limit, after: try arrival(in: namespace), inUnitsOf: 1000)
+            room.stored = try arrival(in: namespace)
+            room.limiter = RateLimiter(limit, after: room.stored, inUnitsOf: 1000)
+            room.limiter.adjust(to: now)
         }
         if let maxRunning = namespace.rules.maxRunning {
             let leases = try leases(in: namespace)
@@ -262,6 +265,8 @@ private struct ClaimResult {
 /// What the limits of a namespace leave for a claim.
 private struct StartRoom {
     var limiter: RateLimiter
+    /// What earlier claims have left to the limiter.
+    var stored = CoreInstant.farPast
     /// How many more runs workers may have.
     var slots = Int.max
     /// The leases of all workers, those that end first first, if there is a limit on them.

@@ -76,6 +76,8 @@ public final class MemoryStore: DurableStore {
             state.nextID = max(state.nextID, id + 1)
             state.namespaces[namespace] = DurableNamespace(
                 id: id, name: namespace, rules: opened, pause: state.namespaces[namespace]?.pause)
+            // A worker may wait for what a limit, or a slot, has kept from it.
+            if rules != nil { state.wakeSignal.signal(.farPast, in: namespace) }
             return opened
         }
     }

@@ -10,8 +10,12 @@ extension PostgresStore {
     ) async -> DurableExchange {
         // Sorted by key, so that transactions do not wait for each other in a circle.
         let order = reports.indices.sorted { reports[$0].key.lexicographicallyPrecedes(reports[$1].key) }
+        let starts: Starts?
+        do throws(DurableError) { starts = try await takeStarts(for: claim) } catch {
+            return DurableExchange(reports, claim, failed: error)
+        }
         var statement = statement(
-            "exchange", 14,
+            "exchange", 15,
             selecting: """
                 what, key, vals, run, fence, first_submit, last_submit, submits, because, due, first, attempt, resume, answers
                 """)
@@ -19,6 +23,7 @@ extension PostgresStore {
         statement.add(owner)
         add(order.map { reports[$0] }, to: &statement)
         let (since, namesRuns) = add(claim, to: &statement)
+        statement.add(int: starts.map { Int32(clamping: $0.allowed) })
         do throws(DurableError) {
             // A claim that does not name the worker's runs would, if it were repeated, not hand out again those of the lost answer.
             let rows = try await ask(statement, in: namespace, .work, isRepeatable: namesRuns)
@@ -37,11 +42,44 @@ extension PostgresStore {
                 note(reports, answers)
                 noteEarliest(rows.first?.bigint(9), in: namespace)
             }
-            return DurableExchange(reports: answers, claim: claim.map { .success(answer(to: $0, since, rows)) })
+            let answer = claim.map { self.answer(to: $0, since, starts, rows) }
+            if let claim, let starts, let answer { await giveBack(starts, of: claim, used: answer.runs.count) }
+            return DurableExchange(reports: answers, claim: answer.map { answer in .success(answer) })
         } catch {
             state.change { $0.known.handed[owner] = nil }
             return DurableExchange(reports, claim, failed: error)
         }
+    }
+
+    // A limit is one number in the namespace's row. A claim that moved it would hold the row until it is on the disk, and all others would
+    // wait. So the starts are taken before, in a transaction that nobody waits for.
+
+    /// Takes as many starts as a worker has room for, and the limit allows; nil where the claim does that itself.
+    private func takeStarts(for claim: DurableClaim?) async throws(DurableError) -> Starts? {
+        guard let claim, claim.limit > 0, state.change({ $0.known.limited.contains(claim.namespace) }) else {
+            return nil
+        }
+        var statement = statement("take_starts", 3, selecting: "allowed, now, next, receipt")
+        statement.add(claim.namespace)
+        statement.add(int: Int32(clamping: claim.limit))
+        statement.add(options.microseconds)
+        // What a lost answer has taken is lost to the limit.
+        let row = try await ask(statement, in: claim.namespace, .work, isRepeatable: true).first
+        guard let row, let allowed = row.int(0) else {
+            state.change { _ = $0.known.limited.remove(claim.namespace) }
+            return nil
+        }
+        return Starts(
+            allowed: Int(allowed), at: row.bigint(1) ?? 0, next: row.bigint(2), receipt: row.bigints(3))
+    }
+
+    /// Gives back what was not used, unless others have taken some since.
+    private func giveBack(_ starts: Starts, of claim: DurableClaim, used: Int) async {
+        guard used < starts.allowed else { return }
+        var statement = statement("give_back_starts", 2)
+        statement.add(starts.receipt)
+        statement.add(int: Int32(clamping: starts.allowed - used))
+        _ = try? await ask(statement, in: claim.namespace, .work, isRepeatable: true)
     }
 
     package func lookAtRuns(
@@ -97,7 +135,9 @@ extension PostgresStore {
     private static let noNumbers: [Int64?] = []
 
     /// Reads the answer to a claim, and remembers it.
-    private func answer(to claim: DurableClaim, _ since: Int64?, _ rows: Rows) -> DurableClaim.Answer {
+    private func answer(
+        to claim: DurableClaim, _ since: Int64?, _ starts: Starts?, _ rows: Rows
+    ) -> DurableClaim.Answer {
         var runs: [DurableRun] = []
         var dead: [DurableRun] = []
         var next: CoreInstant?
@@ -113,7 +153,12 @@ extension PostgresStore {
             case "next":
                 resume = row.bigint(12)
                 present = row.bigint(10)
-                guard let due = row.bigint(9), let present else { continue }
+                // It had to take its starts itself.
+                if row.text(8) == "limit" { state.change { _ = $0.known.limited.insert(claim.namespace) } }
+                guard var due = row.bigint(9), let present else { continue }
+                if let starts, starts.allowed <= runs.count, runs.count < claim.limit {
+                    due = max(due, starts.next ?? due)
+                }
                 next = CoreInstant(microseconds: due)
                 wait = .microseconds(max(0, due.subtractingReportingOverflow(present).partialValue))
             default: continue
@@ -132,7 +177,8 @@ extension PostgresStore {
         // What is due but locked by another transaction is not handed out: looking again at once would not help.
         if runs.isEmpty, dead.isEmpty, claim.limit > 0, wait == .zero { wait = .milliseconds(50) }
         var answer = DurableClaim.Answer(runs: runs, dead: dead, next: wait, mark: mark, pause: pause)
-        answer.now = present.map { CoreInstant(microseconds: $0) }
+        // With a limit, the runs count as started when they were allowed.
+        answer.now = (starts?.at ?? present).map { CoreInstant(microseconds: $0) }
         return answer
     }
 
@@ -181,6 +227,17 @@ extension PostgresStore {
             }
         }
     }
+}
+
+/// What the limit of a namespace allows a worker to start.
+private struct Starts: Sendable {
+    var allowed: Int
+    /// When that was allowed, in microseconds.
+    var at: Int64
+    /// When more may start; nil if that is now.
+    var next: Int64?
+    /// What gives back those that are not used.
+    var receipt: [Int64?]
 }
 
 extension DurableReport.Kind {

@@ -23,6 +23,9 @@ public final class PostgresStore: DurableStore, ServerStore {
         var handed: [Int64: Set<Int64>] = [:]
         /// From where claims in a namespace go on, and when one last began at the beginning.
         var resume: [String: (from: Int64, fullAt: ContinuousClock.Instant)] = [:]
+        /// The namespaces from whose limit a claim takes starts before: those that had one, and none on running runs, when they were last
+        /// claimed from.
+        var limited: Set<String> = []
         var forgottenTo: Int64 = 0
     }
 

@@ -17,3 +17,6 @@ DROP FUNCTION IF EXISTS open(
     text, kind, bigint, bigint, boolean, boolean, boolean, bigint, bigint, combination, bigint, text);
 DROP FUNCTION IF EXISTS open(
     text, text, interval, interval, interval, bigint, text, bigint, boolean, boolean, boolean, text);
+DROP FUNCTION IF EXISTS claim(text, bigint, bigint, bigint, bigint[], int, bigint, bigint);
+DROP FUNCTION IF EXISTS exchange(
+    text, bigint, bytea[], bigint[], bigint[], text[], bigint[], text[], bigint, bigint, bigint[], int, bigint, bigint);

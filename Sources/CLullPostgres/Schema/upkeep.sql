@@ -131,6 +131,7 @@ BEGIN
             change_keys,count_selected,dead_runs,state,health}'
         WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
             change_keys,count_selected,dead_runs,state,status,list,ended,dead,health,claim,report_many,exchange,
+            take_starts,give_back_starts,
             interruptions,retry,discard,forget,forget_namespace,announce,workers,pause,resume}'
     END::text[];
     IF names IS NULL THEN

@@ -36,13 +36,15 @@ END $$;
 --
 -- holding: the runs that the worker knows it has; NULL if no answer to it can have been lost. Other runs that are
 -- leased to it are handed out again.
+-- allowed: how many runs may start, if `take_starts` has answered that.
 -- since: the `resume` of an earlier claim: what changed long before it is not looked at again. From time to time, NULL.
 --
 -- what: 'run' for each run; 'dead' for each run that died instead; 'next' in one row, with the instant at which there
 -- may be more as `due` and the present one as `first`, and `resume` for a later claim. In a paused namespace, 'paused'
 -- in one row, with the reason as `because` and the instant as `first`, and no run.
 CREATE OR REPLACE FUNCTION claim(
-    namespace text, owner bigint, lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint
+    namespace text, owner bigint, lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint,
+    allowed int DEFAULT NULL
 ) RETURNS SETOF claimed_run LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
@@ -59,20 +61,22 @@ DECLARE
     certain bigint;
     count int;
     limited int;
-    allowed int;
+    counts_starts boolean := n.starts IS NOT NULL AND allowed IS NULL;
+    is_limited boolean := counts_starts OR n.max_running IS NOT NULL;
+    before int;
     room int := size;
     left_over int;
-    is_limited boolean := n.starts IS NOT NULL OR n.max_running IS NOT NULL;
     begun bigint := 0;
     lost bigint := 0;
 BEGIN
     PERFORM ensure_durability();
     IF since IS NULL THEN PERFORM check_place(); END IF;
 
-    IF is_limited AND room > 0 AND n.paused_at IS NULL THEN
+    IF is_limited AND size > 0 AND n.paused_at IS NULL THEN
         -- It may have been paused while another claim held its row.
         SELECT s.* INTO n FROM namespaces s WHERE s.id = n.id FOR NO KEY UPDATE;
         now := coalesce(at, present());
+        IF counts_starts THEN n.arrival := known_arrival(n, now); ELSE n.starts := NULL; END IF;
     END IF;
     IF n.paused_at IS NOT NULL THEN
         a.what := 'paused'; a.because := n.pause_reason; a.first := n.paused_at;
@@ -96,6 +100,8 @@ BEGIN
         END LOOP;
     END IF;
 
+    -- A call that is repeated hands out again what its lost answer had: that has used up as many.
+    room := least(room, allowed - size + room);
     left_over := room;
     LOOP
         IF is_limited THEN
@@ -122,7 +128,7 @@ BEGIN
                 CONTINUE;
             END IF;
         END IF;
-        allowed := room;
+        before := room;
         WHILE room > 0 LOOP
             -- First, in one statement, the rows that have no run, and a value that is ready or falls due now, in their
             -- order. `claim_row` does the same one by one, and takes four times as long (row `postgres-backlog`). Other
@@ -259,14 +265,16 @@ BEGIN
                 END IF;
             END LOOP;
         END LOOP;
-        n.arrival := after_starts(n, allowed - room, now);
-        left_over := left_over - allowed + room;
+        n.arrival := after_starts(n, before - room, now);
+        left_over := left_over - before + room;
         -- With slots: a run that was taken over, or has died, needed none.
         EXIT WHEN n.max_running IS NULL OR room > 0;
     END LOOP;
 
-    IF is_limited AND begun > 0 AND n.starts IS NOT NULL THEN
-        UPDATE namespaces s SET arrival = n.arrival WHERE s.id = n.id;
+    -- Also with slots only: who sees an older state of this row must not claim.
+    IF is_limited THEN
+        UPDATE namespaces s SET arrival = n.arrival
+        WHERE s.id = n.id AND (s.arrival IS DISTINCT FROM n.arrival OR s.max_running IS NOT NULL AND begun > 0);
     END IF;
     IF begun + lost > 0 THEN
         INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at)
@@ -277,9 +285,10 @@ BEGIN
     END IF;
     a := NULL;
     a.what := 'next'; a.first := now; a.resume := resume;
+    IF counts_starts AND n.max_running IS NULL THEN a.because := 'limit'; END IF;
     SELECT w.wake INTO a.due FROM work w
     WHERE w.namespace + 0 = n.id AND w.wake >= coalesce(since, 0) ORDER BY w.wake LIMIT 1;
-    IF is_limited AND left_over > 0 THEN a.due := greatest(a.due, next_room(n, now)); END IF;
+    IF is_limited AND left_over > 0 AND a.due IS NOT NULL THEN a.due := greatest(a.due, next_room(n, now)); END IF;
     RETURN NEXT a;
 END $$;
 
@@ -416,7 +425,8 @@ END $$;
 -- reports as `answers`; it and the claim are there only if there are any reports, or a size.
 CREATE OR REPLACE FUNCTION exchange(
     namespace text, owner bigint, keys bytea[], runs bigint[], fences bigint[], kinds text[], spans bigint[],
-    errors text[], lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint
+    errors text[], lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint,
+    allowed int DEFAULT NULL
 ) RETURNS SETOF claimed_run LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
@@ -431,6 +441,6 @@ BEGIN
     IF size IS NOT NULL THEN
         -- What a report has left may start since long ago.
         IF a.due < since THEN since := a.due; END IF;
-        RETURN QUERY SELECT * FROM claim(namespace, owner, lease, max_attempts, holding, size, since, at);
+        RETURN QUERY SELECT * FROM claim(namespace, owner, lease, max_attempts, holding, size, since, at, allowed);
     END IF;
 END $$;

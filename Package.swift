@@ -68,7 +68,9 @@ let package = Package(
             name: "DurableConformance", dependencies: ["Lull", "LullDurable", "LullReference"],
             path: "Tests/DurableConformance", swiftSettings: settings),
         .executableTarget(
-            name: "DurableChild", dependencies: ["LullSQLite"], path: "Tests/DurableChild", swiftSettings: settings),
+            name: "DurableChild",
+            dependencies: ["LullSQLite", "LullPostgres", "CLullPostgres", "LullRedis", "CLullRedis"],
+            path: "Tests/DurableChild", swiftSettings: settings),
         .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .testTarget(
             name: "LullSQLiteTests",
@@ -86,13 +88,15 @@ let package = Package(
         .testTarget(
             name: "LullPostgresTests",
             dependencies: [
-                "LullPostgres", "CLullPostgres", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+                "LullPostgres", "CLullPostgres", "LullTesting", "LullReference", "DurableConformance", "DurableChild",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "LullRedisTests",
             dependencies: [
-                "LullRedis", "CLullRedis", "LullTesting", "LullReference", "DurableConformance", "TestSupport",
+                "LullRedis", "CLullRedis", "LullTesting", "LullReference", "DurableConformance", "DurableChild",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

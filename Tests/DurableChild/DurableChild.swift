@@ -1,11 +1,13 @@
 internal import Foundation
 internal import LullCore
 internal import LullDurable
+internal import LullPostgres
+internal import LullRedis
 internal import LullSQLite
 
 /// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|restart|hold STORE LOG NAME` writes what it knows to the log, each line with one write, so that the lines survive
+/// `DurableChild submit|work|restart|hold|limited STORE LOG NAME` writes what it knows to the log, each line with one write, so that the lines survive
 /// the process.
 @main
 enum DurableChild {
@@ -13,6 +15,7 @@ enum DurableChild {
         let arguments = CommandLine.arguments
         guard arguments.count == 5, let log = Log(arguments[3]) else { exit(64) }
         do {
+            if arguments[1] == "limited" { return try await limited(by: arguments[2], log, arguments[4]) }
             let store = try await SQLiteStore(path: arguments[2])
             switch arguments[1] {
             case "submit": try await submit(to: store, log, arguments[4])
@@ -69,6 +72,49 @@ enum DurableChild {
             }
             log.write("end " + text)
         }
+    }
+
+    /// Works without end in a namespace with limits, at a file or the URL of a server. Writes a line for each start, with the instant that
+    /// counts and those before and after the call, and one before each report.
+    private static func limited(by url: String, _ log: Log, _ name: String) async throws {
+        let store: any DurableStore
+        switch url.split(separator: ":").first {
+        case "postgres": store = try await PostgresStore(url: url)
+        case "redis", "redis+unix": store = try await RedisStore(url: url)
+        default: store = try await SQLiteStore(path: url)
+        }
+        let terms = DurableClaim.Terms(
+            owner: .random(in: 1 ... .max), lease: .milliseconds(300), maxAttempts: 1_000_000)
+        var reports: [DurableReport] = []
+        while true {
+            let claim = DurableClaim(
+                namespace: "kill", terms: terms, holding: reports.map(\.run), limit: .random(in: 1...8))
+            let before = now()
+            guard let answer = try await store.exchange(reports, claim).claim?.get() else { return }
+            let after = now()
+            reports = answer.runs.map { run in
+                DurableReport(
+                    namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: terms.owner, .completed)
+            }
+            for run in answer.runs {
+                let instant = (answer.now?.nanoseconds ?? 0) / 1000
+                log.write("start \(run.id) \(run.attempt) \(run.fence) \(instant) \(before) \(after) \(name)")
+            }
+            if answer.runs.isEmpty {
+                let time = min(answer.next ?? .seconds(1), .seconds(1))
+                try await store.wait(in: "kill", after: answer.mark, atMost: time)
+            } else {
+                try await Task.sleep(for: .milliseconds(.random(in: 1...20)))
+                for run in answer.runs { log.write("end \(run.id) \(run.attempt) \(run.fence) \(now())") }
+            }
+        }
+    }
+
+    /// The time of the machine, in microseconds, the same for all processes.
+    private static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
     /// Claims one run for a short time. When a file of the given name appears, sends the reports that it names: heartbeat, interrupted,

@@ -1,8 +1,7 @@
 import Foundation
-import TestSupport
 
 /// A `DurableChild` process that the test starts, stops and kills.
-final class Child {
+package final class Child {
     struct NotStarted: Error {
         let code: Int32
     }
@@ -12,9 +11,9 @@ final class Child {
     private let process: pid_t
     private var hasEnded = false
     /// The status with which it has ended.
-    private(set) var status: Int32 = 0
+    package private(set) var status: Int32 = 0
 
-    init(_ arguments: String...) throws {
+    package init(_ arguments: String...) throws {
         var strings = ([Self.path] + arguments).map { strdup($0) } + [nil]
         var variables = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for string in strings + variables { free(string) } }
@@ -27,23 +26,23 @@ final class Child {
     deinit { kill() }
 
     /// Sends a signal to the process.
-    func signal(_ number: Int32) { _ = Foundation.kill(process, number) }
+    package func signal(_ number: Int32) { _ = Foundation.kill(process, number) }
 
     /// Stops the process, and waits until it is stopped.
-    func stop() {
+    package func stop() {
         signal(SIGSTOP)
         while waitpid(process, &status, WUNTRACED) < 0, errno == EINTR {}
     }
 
     /// Kills the process, and waits until it has ended.
-    func kill() {
+    package func kill() {
         guard !hasEnded else { return }
         signal(SIGKILL)
         wait()
     }
 
     /// Waits until the process has ended.
-    func wait() {
+    package func wait() {
         guard !hasEnded else { return }
         hasEnded = true
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -51,21 +50,21 @@ final class Child {
 }
 
 /// The lines that child processes have written, read while they write more.
-struct Lines {
+package struct Lines {
     struct Missing: Error {
         let path: String
     }
 
     private let path: String
     private var offset: UInt64 = 0
-    private(set) var all: [String] = []
+    package private(set) var all: [String] = []
 
-    init(_ path: String) {
+    package init(_ path: String) {
         self.path = path
     }
 
     /// Reads new lines. The last line may be incomplete while its writer lives.
-    mutating func read() throws {
+    package mutating func read() throws {
         guard let handle = FileHandle(forReadingAtPath: path) else { return }
         defer { try? handle.close() }
         try handle.seek(toOffset: offset)
@@ -77,7 +76,7 @@ struct Lines {
     }
 
     /// Waits until there are `count` lines; only a hang reaches the time limit.
-    mutating func wait(for count: Int) async throws {
+    package mutating func wait(for count: Int) async throws {
         let end = ContinuousClock.now + .seconds(60)
         try read()
         while all.count < count {

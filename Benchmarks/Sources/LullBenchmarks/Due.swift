@@ -20,20 +20,8 @@ enum Due {
                         sink.waitFor(keys)
                     }
                 },
-                {
-                    let sink = Sink()
-                    let debouncer = KeyedDebouncer<Int, Int, Void>(for: .seconds(2), on: queue) { _, value in
-                        sink.take(value)
-                    }
-                    let first = boot_nanoseconds() + 2_000_000_000
-                    for key in 0..<keys {
-                        let delay = first + Int64(key) * 1000 - boot_nanoseconds()
-                        debouncer.submit(key, for: key, after: .nanoseconds(delay))
-                    }
-                    precondition(sink.count == 0, "submitting a million keys took longer than the wait")
-                    while boot_nanoseconds() < first - 10_000_000 { usleep(1000) }
-                    return Sample.of(keys) { sink.waitFor(keys) }
-                },
+                { sample(keys, nil, on: queue) },
+                { sample(keys, RateLimit(10_000_000, per: .seconds(1), burst: 9_000_000), on: queue) },
             ])
         let cpu = taken.spread(1, \.cpu)
         let lookUps = self.lookUps()
@@ -42,12 +30,33 @@ enum Due {
                 "an execution", cpu, "ns", against: "a block on the queue", taken.spread(0, \.cpu),
                 target: .figureAtMost(1000)),
             Line(
+                "the same with a limit that never binds", taken.spread(2, \.cpu), "ns", against: "without a limit", cpu,
+                ratio: taken.ratio(2, to: 1, \.cpu), target: .ratioAtMost(1.1)),
+            Line(
                 "allocations an execution", taken.spread(1, \.allocations), "", against: "a block's",
                 taken.spread(0, \.allocations)),
             Line(
                 "metadata look-ups, a submit, a flush and an execution", Spread(lookUps), "",
                 target: .figureAtMost(0.01)),
         ]
+    }
+
+    /// What the executions of keys take that fall due a microsecond after each other.
+    private static func sample(_ keys: Int, _ limit: RateLimit?, on queue: DispatchQueue) -> Sample {
+        let sink = Sink()
+        let debouncer = KeyedDebouncer<Int, Int, Void>(
+            for: .seconds(2), on: queue, options: .init(limit: limit)
+        ) { _, value in
+            sink.take(value)
+        }
+        let first = boot_nanoseconds() + 2_000_000_000
+        for key in 0..<keys {
+            let delay = first + Int64(key) * 1000 - boot_nanoseconds()
+            debouncer.submit(key, for: key, after: .nanoseconds(delay))
+        }
+        precondition(sink.count == 0, "submitting a million keys took longer than the wait")
+        while boot_nanoseconds() < first - 10_000_000 { usleep(1000) }
+        return Sample.of(keys) { sink.waitFor(keys) }
     }
 
     /// The look-ups of metadata that a submit on a new key, its flush and its execution take: none, since no nested generic type lies

@@ -16,6 +16,23 @@ enum Servers {
         return url.hasPrefix("redis") ? try await RedisStore(url: url) : try await PostgresStore(url: url)
     }
 
+    /// Rules by which everything is due at once, and the same with a limit that never keeps anything waiting.
+    static func rules(isLimited: Bool) throws -> DurableRules {
+        try DurableRules(
+            .debounce(for: .zero), combination: .latest, maxBatch: nil,
+            limit: isLimited ? RateLimit(1_000_000, per: .seconds(1), burst: 100_000) : nil)
+    }
+
+    /// The lines about claims without and with such a limit, in turns.
+    static func lines(_ plain: [Double], limited: [Double], target: Line.Target) -> [Line] {
+        [
+            Line("claim and complete, 4 processes", Spread(plain), "/s", target: target),
+            Line(
+                "the same with a limit that never binds", Spread(limited), "/s", against: "without a limit",
+                Spread(plain), ratio: Spread(zip(limited, plain).map { $0 / $1 }), target: .ratioAtLeast(0.8)),
+        ]
+    }
+
     /// Submits a value to each of these keys, from 64 tasks.
     static func fill(_ store: any DurableStore, _ keys: [String]) {
         let value = Array(value.utf8)

@@ -59,7 +59,8 @@ struct RedisLimitStormTests {
         }
         // Four may start in the time of this test.
         let rules = try DurableRules(
-            .debounce(for: .zero), combination: .latest, maxBatch: nil, limit: RateLimit(7, per: .seconds(4000), burst: 4))
+            .debounce(for: .zero), combination: .latest, maxBatch: nil,
+            limit: RateLimit(7, per: .seconds(4000), burst: 4))
         for trial in 0..<20 {
             let name = "trial \(trial)"
             try await direct.open(name, rules)

@@ -73,7 +73,8 @@ package struct LimitStorm {
         for key in 0..<submits {
             let value = Array("\(key)".utf8)
             receipts.append(
-                try await store.submit(DurableSubmission(namespace: "kill", key: Array("key \(key)".utf8), value: value)))
+                try await store.submit(
+                    DurableSubmission(namespace: "kill", key: Array("key \(key)".utf8), value: value)))
         }
         var children = try (0..<workers).map { try Child("limited", url, log, "\($0)") }
         var lines = Lines(log)
@@ -113,7 +114,8 @@ package struct LimitStorm {
             case "start":
                 outcome.starts.append(
                     Start(
-                        run: numbers[0], attempt: Int(numbers[1]), fence: numbers[2], at: numbers[3], before: numbers[4],
+                        run: numbers[0], attempt: Int(numbers[1]), fence: numbers[2], at: numbers[3],
+                        before: numbers[4],
                         after: numbers[5]))
             case "end": ends[numbers[2]] = numbers[3]
             default: Issue.record("\(line)")

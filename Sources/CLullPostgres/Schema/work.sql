@@ -43,8 +43,8 @@ END $$;
 -- may be more as `due` and the present one as `first`, and `resume` for a later claim. In a paused namespace, 'paused'
 -- in one row, with the reason as `because` and the instant as `first`, and no run.
 CREATE OR REPLACE FUNCTION claim(
-    namespace text, owner bigint, lease bigint, max_attempts bigint, holding bigint[], size int, since bigint, at bigint,
-    allowed int DEFAULT NULL
+    namespace text, owner bigint, lease bigint, max_attempts bigint, holding bigint[], size int, since bigint,
+    at bigint, allowed int DEFAULT NULL
 ) RETURNS SETOF claimed_run LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE

@@ -8,7 +8,8 @@ RETURN CASE
     WHEN n.period = 9223372036854775807 THEN n.period
     ELSE n.period / (n.starts - n.burst + 1) + (n.period % (n.starts - n.burst + 1) > 0)::int END;
 
--- What the limit has counted: never more than after a burst that starts now, unless it was another limit, or the clock of
+-- What the limit has counted: never more than after a burst that starts now, unless it was another limit, or the
+-- clock of
 -- the server was set back.
 CREATE OR REPLACE FUNCTION known_arrival(n namespaces, now bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN n.starts IS NOT NULL AND n.arrival IS NOT NULL THEN
@@ -27,7 +28,8 @@ RETURN CASE
     WHEN next_start(n) > now THEN 0
     ELSE least(
         most::numeric,
-        div(now::numeric - greatest(n.arrival, now) + (n.burst - 1)::numeric * start_interval(n), start_interval(n)) + 1,
+        div(
+            now::numeric - greatest(n.arrival, now) + (n.burst - 1)::numeric * start_interval(n), start_interval(n)) + 1,
         -- What saturates never comes.
         div(9223372036854775806 - greatest(n.arrival, now)::numeric, start_interval(n)) + 1
     )::int END;
@@ -60,7 +62,8 @@ BEGIN ATOMIC
 END;
 
 -- Takes up to `most` starts from the limit of a namespace, for a claim that follows, and answers how many; NULL where a
--- claim has to do that itself, since there is no limit, or one on the runs of workers, too. next: when more may start, if
+-- claim has to do that itself, since there is no limit, or one on the runs of workers, too. next: when more may
+-- start, if
 -- that is not now. receipt: what gives those back that are not used.
 --
 -- Nobody waits for the disk: the log is in order, so if the claim survives a crash, so does this.

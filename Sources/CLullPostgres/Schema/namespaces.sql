@@ -149,6 +149,7 @@ BEGIN
     has_more := has_more OR deleted = size;
     IF has_more THEN RETURN 'more'; END IF;
     DELETE FROM workers w WHERE w.namespace = n.id;
-    UPDATE namespaces s SET is_forgotten = true, paused_at = NULL, pause_reason = NULL, arrival = NULL WHERE s.id = n.id;
+    UPDATE namespaces s SET is_forgotten = true, paused_at = NULL, pause_reason = NULL, arrival = NULL
+    WHERE s.id = n.id;
     RETURN 'forgotten';
 END $$;

@@ -4,8 +4,7 @@
 -- allowed them.
 --
 -- Answers with how many may start now; with the instant of the call; with that from which more may, or nil; and with
--- what
--- is to be given when some are taken back. Without a limit as many may start as were asked for.
+-- what is to be given when some are taken back. Without a limit as many may start as were asked for.
 local limit = unpacked(rules)
 local starts, period, burst = limit[12], limit[13], limit[14]
 local most = tonumber(ARGV[2])

@@ -2,10 +2,9 @@
 --
 -- ARGV[2]: the worker. ARGV[3]: how many runs it takes at most, or '' if it claims none; ARGV[4]: its lease; ARGV[5]:
 -- how many attempts a run has; ARGV[6]: how many runs may start, as `starts` has answered, or '' where the namespace
--- has
--- no limit; ARGV[7]: how many runs it has, and then their ids. Then six for each report: key, run,
--- fence, kind, span, error. kind: heartbeat, completed, failed, released or interrupted; span: the new lease, or after
--- how long a failed run is tried again, '' if it is not.
+-- has no limit; ARGV[7]: how many runs it has, and then their ids. Then six for each report: key, run, fence, kind,
+-- span, error. kind: heartbeat, completed, failed, released or interrupted; span: the new lease, or after how long a
+-- failed run is tried again, '' if it is not.
 --
 -- Answers with a list of 0 (recorded), 1 (recorded before), 2 (the lease was lost) or 4 (a recorded heartbeat of a run
 -- that a newer value has interrupted) for the reports; the runs; the

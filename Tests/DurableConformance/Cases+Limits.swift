@@ -121,35 +121,35 @@ extension ConformanceCase {
         ConformanceCase("a looser limit holds at once, whatever a stricter one has counted") { fixture in
             try await fixture.open(.limited(RateLimit(1, per: .seconds(3600))))
             for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
-            #expect(try await fixture.answer(by: 1, limit: 3).runs.count == 1)
-            #expect(try await fixture.answer(by: 1, limit: 3).runs == [])
+            #expect(try await fixture.answer(by: 11, limit: 3, lease: 1 << 40).runs.count == 1)
+            #expect(try await fixture.answer(by: 12, limit: 3, lease: 1 << 40).runs == [])
             try await fixture.open(.limited(RateLimit(3, per: .milliseconds(100), burst: 2)))
             // As if a burst had just started, of which one may be used again after 100 ms / (3 - 2 + 1).
-            #expect(try await fixture.answer(by: 2, limit: 3).next == .milliseconds(50))
+            #expect(try await fixture.answer(by: 13, limit: 3, lease: 1 << 40).next == .milliseconds(50))
             fixture.pass(49)
-            #expect(try await fixture.answer(by: 2, limit: 3).runs == [])
+            #expect(try await fixture.answer(by: 14, limit: 3, lease: 1 << 40).runs == [])
             fixture.pass(1)
-            #expect(try await fixture.answer(by: 2, limit: 3).runs.count == 1)
+            #expect(try await fixture.answer(by: 15, limit: 3, lease: 1 << 40).runs.count == 1)
             fixture.pass(50)
-            #expect(try await fixture.answer(by: 2, limit: 3).runs.count == 1)
+            #expect(try await fixture.answer(by: 16, limit: 3, lease: 1 << 40).runs.count == 1)
         },
         ConformanceCase("a worker that waits for a limit is woken when it changes") { fixture in
             try await fixture.open(.limited(RateLimit(1, per: .seconds(3600))))
             for key in ["a", "b"] { try await fixture.submit("1", key) }
-            #expect(try await fixture.answer(by: 1, limit: 2).runs.count == 1)
-            let mark = try await fixture.answer(by: 1, limit: 2).mark
+            #expect(try await fixture.answer(by: 17, limit: 2, lease: 1 << 40).runs.count == 1)
+            let mark = try await fixture.answer(by: 99, limit: 2).mark
             async let woken: Void = fixture.wait(after: mark)
             await fixture.time.somebodySleeps()
             try await fixture.open(.limited())
             // A server says nothing: its workers ask every second.
             fixture.pass(1000)
             try await woken
-            #expect(try await fixture.answer(by: 1, limit: 2).runs.count == 1)
+            #expect(try await fixture.answer(by: 18, limit: 2, lease: 1 << 40).runs.count == 1)
         },
         ConformanceCase("a stricter limit counts what has started by a looser one") { fixture in
             try await fixture.open(.limited(RateLimit(2, per: .milliseconds(100), burst: 2)))
             for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
-            #expect(try await fixture.answer(by: 1, limit: 2).runs.count == 2)
+            #expect(try await fixture.answer(by: 19, limit: 2, lease: 1 << 40).runs.count == 2)
             try await fixture.open(.limited(RateLimit(1, per: .milliseconds(1000))))
             fixture.pass(199)
             #expect(try await fixture.answer(by: 2).runs == [])
@@ -159,12 +159,12 @@ extension ConformanceCase {
         ConformanceCase("claims in a pause use nothing of a limit, and the limit goes on after it") { fixture in
             try await fixture.open(.limited(RateLimit(4, per: .milliseconds(100), burst: 3)))
             for key in ["a", "b", "c", "d", "e"] { try await fixture.submit("1", key) }
-            #expect(try await fixture.answer(by: 1, limit: 1).runs.count == 1)
+            #expect(try await fixture.answer(by: 20, limit: 1, lease: 1 << 40).runs.count == 1)
             try await fixture.pause()
             for worker in 1...5 { #expect(try await fixture.answer(by: Int64(worker)).runs == []) }
             try await fixture.resume()
-            #expect(try await fixture.answer(by: 2, limit: 5).runs.count == 2)
-            #expect(try await fixture.answer(by: 2, limit: 5).runs == [])
+            #expect(try await fixture.answer(by: 21, limit: 5, lease: 1 << 40).runs.count == 2)
+            #expect(try await fixture.answer(by: 22, limit: 5, lease: 1 << 40).runs == [])
         },
         ConformanceCase("a run that was lost is taken over only when the limit allows another start") { fixture in
             try await fixture.open(.limited(RateLimit(1, per: .milliseconds(100)), maxRunning: 1))
@@ -172,10 +172,10 @@ extension ConformanceCase {
             let lost = try await fixture.claimOne(by: 1, lease: 50)
             fixture.pass(50)
             try await fixture.submit("1", "b")
-            let blocked = try await fixture.answer(by: 2, limit: 5)
+            let blocked = try await fixture.answer(by: 23, limit: 5, lease: 1 << 40)
             #expect(blocked.runs == [] && blocked.next == .milliseconds(50))
             fixture.pass(50)
-            let runs = try await fixture.answer(by: 2, limit: 5).runs
+            let runs = try await fixture.answer(by: 24, limit: 5, lease: 1 << 40).runs
             #expect(runs.map(\.id) == [lost.id] && runs.map(\.attempt) == [2])
         },
         ConformanceCase("what a run has put back for a newer value is another start") { fixture in
@@ -193,18 +193,18 @@ extension ConformanceCase {
         ConformanceCase("a burst may be the whole of a limit, and a period as long as time") { fixture in
             try await fixture.open(.limited(RateLimit(2, per: .seconds(1), burst: 2)))
             for key in ["a", "b", "c", "d"] { try await fixture.submit("1", key) }
-            #expect(try await fixture.answer(by: 1, limit: 5).runs.count == 2)
+            #expect(try await fixture.answer(by: 25, limit: 5, lease: 1 << 40).runs.count == 2)
             fixture.pass(999)
-            #expect(try await fixture.answer(by: 1, limit: 5).runs == [])
+            #expect(try await fixture.answer(by: 26, limit: 5, lease: 1 << 40).runs == [])
             fixture.pass(1)
-            #expect(try await fixture.answer(by: 1, limit: 5).runs.count == 1)
+            #expect(try await fixture.answer(by: 27, limit: 5, lease: 1 << 40).runs.count == 1)
             fixture.pass(10_000)
             try await fixture.open(.limited(RateLimit(starts: 2, period: .infinite, burst: 2)))
-            let last = try await fixture.answer(by: 1, limit: 5)
+            let last = try await fixture.answer(by: 28, limit: 5, lease: 1 << 40)
             #expect(last.runs.count == 1)
             fixture.pass(1_000_000)
             try await fixture.submit("1", "e")
-            #expect(try await fixture.answer(by: 1, limit: 5).runs == [])
+            #expect(try await fixture.answer(by: 29, limit: 5, lease: 1 << 40).runs == [])
         },
         ConformanceCase("a namespace that was forgotten keeps to the limit with which it is opened again") { fixture in
             try await fixture.open(.limited(RateLimit(1, per: .seconds(3600))))
@@ -214,9 +214,9 @@ extension ConformanceCase {
             try await fixture.open(.limited(RateLimit(1, per: .milliseconds(100))))
             for key in ["a", "b"] { try await fixture.submit("1", key) }
             fixture.pass(100)
-            #expect(try await fixture.answer(by: 1, limit: 2).runs.count == 1)
+            #expect(try await fixture.answer(by: 30, limit: 2, lease: 1 << 40).runs.count == 1)
             fixture.pass(100)
-            #expect(try await fixture.answer(by: 1, limit: 2).runs.count == 1)
+            #expect(try await fixture.answer(by: 31, limit: 2, lease: 1 << 40).runs.count == 1)
         },
     ]
 }

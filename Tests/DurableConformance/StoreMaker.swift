@@ -16,6 +16,9 @@ package protocol StoreMaker: Sendable {
     /// unique in a namespace only.
     var countsByTime: Bool { get }
 
+    /// Whether a worker takes starts from a limit before it claims, so that those of a lost answer are lost to the limit.
+    var takesStartsFirst: Bool { get }
+
     /// The rules of the store's own data that do not hold, as far as it can tell.
     ///
     /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
@@ -28,6 +31,9 @@ package protocol StoreMaker: Sendable {
 extension StoreMaker {
     /// False: a submit is numbered one higher than the one before.
     package var countsByTime: Bool { false }
+
+    /// False: the claim counts them.
+    package var takesStartsFirst: Bool { false }
 
     /// No rules, for a store that cannot check any.
     package func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }

@@ -156,6 +156,9 @@ extension SimulationRun {
     // MARK: - Workers
 
     func claim(_ number: Int, _ terms: DurableReference.Claim, forgets: Bool, lost: Bool) async throws {
+        // Where starts are taken before a claim, those of an answer that was lost are lost to the limit.
+        let isSafe = !(maker.takesStartsFirst && model.setup.limit != nil)
+        let (forgets, lost) = (forgets && isSafe, lost && isSafe)
         var terms = terms
         terms.owner = workers[number].owner
         terms.holding = forgets ? [] : workers[number].held.map(\.run)

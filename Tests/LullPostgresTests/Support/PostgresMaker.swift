@@ -18,6 +18,8 @@ final class PostgresMaker: StoreMaker {
 
     var isShared: Bool { true }
 
+    var takesStartsFirst: Bool { true }
+
     func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {
         let server = try TestServer.shared.get()
         let (schema, isNew) = Self.state.change { state -> (String, Bool) in

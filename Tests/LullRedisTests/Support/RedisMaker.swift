@@ -22,6 +22,7 @@ final class RedisMaker: StoreMaker {
     private static let state = Guarded(State())
     var isShared: Bool { true }
     var countsByTime: Bool { true }
+    var takesStartsFirst: Bool { true }
 
     func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {
         let server = try TestRedis.shared.get()

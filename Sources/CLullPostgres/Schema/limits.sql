@@ -29,7 +29,8 @@ RETURN CASE
     ELSE least(
         most::numeric,
         div(
-            now::numeric - greatest(n.arrival, now) + (n.burst - 1)::numeric * start_interval(n), start_interval(n)) + 1,
+            now::numeric - greatest(n.arrival, now) + (n.burst - 1)::numeric * start_interval(n),
+            start_interval(n)) + 1,
         -- What saturates never comes.
         div(9223372036854775806 - greatest(n.arrival, now)::numeric, start_interval(n)) + 1
     )::int END;

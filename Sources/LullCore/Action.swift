@@ -1,7 +1,7 @@
 /// Something that the driver has to do for the engine, in the order given. What runs code of the user's waits until the driver
 /// has released its lock.
 public enum Action<Key, Value> {
-    /// Run the handler, and report its end with ``Engine/ended(_:_:telling:)``.
+    /// Run the handler, and report its end with ``Engine/ended(_:_:telling:at:)``.
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
@@ -47,7 +47,7 @@ extension Actions: Sendable where Key: Sendable, Value: Sendable {}
 /// One run of the handler for one key, as the engine asks for it.
 @frozen
 public struct Execution<Key, Value> {
-    /// Identifies the execution when its end is reported with ``Engine/ended(_:_:telling:)``.
+    /// Identifies the execution when its end is reported with ``Engine/ended(_:_:telling:at:)``.
     public var run: RunID
     /// The key of the value.
     public var key: Key
@@ -98,7 +98,7 @@ public enum RunState: Hashable, Sendable {
     case cancelling
     /// The same, under ``WhileRunning/restart``: if its handler throws, its values go back.
     case interrupting
-    /// Its handler has ended, and its outcome is being told: see ``Engine/told(_:)``.
+    /// Its handler has ended, and its outcome is being told: see ``Engine/told(_:at:)``.
     case telling
     /// It has ended, and its outcome has been told.
     case ended
@@ -132,7 +132,7 @@ public enum Rejection: Hashable, Sendable {
     case overCapacity
 }
 
-/// How an execution ended, as reported with ``Engine/ended(_:_:telling:)``.
+/// How an execution ended, as reported with ``Engine/ended(_:_:telling:at:)``.
 @frozen
 public enum Ending: Hashable, Sendable {
     /// The handler returned.

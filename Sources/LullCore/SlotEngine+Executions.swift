@@ -228,7 +228,7 @@ extension SlotEngine {
 
     // MARK: - Ends
 
-    /// Reports the end of an execution, and returns what became of its submits: ``Engine/ended(_:_:telling:)``.
+    /// Reports the end of an execution, and returns what became of its submits: ``Engine/ended(_:_:telling:at:)``.
     package mutating func ended(_ run: RunID, _ ending: Ending, telling steps: Int) -> Verdict {
         let index = settledExecutions(of: run)
         guard index != .max, case let executions = keyExecutions[index],
@@ -264,7 +264,7 @@ extension SlotEngine {
         return verdict
     }
 
-    /// Reports the end of a step of telling: ``Engine/told(_:)``.
+    /// Reports the end of a step of telling: ``Engine/told(_:at:)``.
     package mutating func told(_ run: RunID) {
         let index = settledExecutions(of: run)
         guard index != .max, case let executions = keyExecutions[index],

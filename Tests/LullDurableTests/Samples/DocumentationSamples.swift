@@ -12,6 +12,8 @@ nonisolated struct Note: Codable, Sendable, Equatable {
     var text: String
 }
 
+nonisolated struct Change: Codable, Sendable {}
+
 struct Refused: Error, CustomStringConvertible {
     let description = "no"
 }
@@ -186,7 +188,6 @@ struct DocumentationSamples {
 
     @Test
     func `a service that allows forty calls a minute, five at a time`() async throws {
-        struct Change: Codable, Sendable {}
         let store = MemoryStore()
         let sync = try await DurableDebouncer<String, Change>(
             for: .seconds(2), limit: RateLimit(40, per: .seconds(60), burst: 10), maxRunning: 5,

@@ -96,13 +96,9 @@ extension RedisStore {
         await withTaskGroup(of: (Int, Result<Reply, DurableError>).self) { group in
             for (index, shard) in shards.enumerated() {
                 let arguments = visit.arguments(for: shard, claiming: limit)
-                // Sent again, it would hand out again what its lost answer had, and start as many once more.
-                let isRepeatable = visit.starts == nil || limit ?? 0 == 0
                 group.addTask {
                     do throws(DurableError) {
-                        let reply = try await self.run(
-                            .work, in: visit.namespace, shard, isRepeatable: isRepeatable, arguments)
-                        return (index, .success(reply))
+                        return (index, .success(try await self.run(.work, in: visit.namespace, shard, arguments)))
                     } catch {
                         return (index, .failure(error))
                     }
@@ -143,7 +139,7 @@ extension RedisStore {
 /// What the limit of a namespace allows a worker to start.
 private struct Starts: Sendable {
     /// How many of them were not used yet.
-    var unused = 0
+    private(set) var unused = 0
     /// When more may start; nil if that is now.
     var next: CoreInstant?
     /// What is to be given back with those that are not used.
@@ -159,6 +155,9 @@ private struct Starts: Sendable {
         next = reply[2].number.map { CoreInstant(stored: $0) }
         token = reply[3].text ?? ""
     }
+
+    /// Counts runs that were handed out. Those of a lost answer were counted before, and are lost to the limit.
+    mutating func use(_ count: Int) { unused = max(0, unused - count) }
 }
 
 /// The calls that a worker makes together, and the answers of the shards.
@@ -257,18 +256,19 @@ private struct Visit: Sendable {
             case .failure(let error):
                 self.error = self.error ?? error
                 // They may have started, and the answer was lost.
-                starts?.unused -= limit ?? 0
+                starts?.use(limit ?? 0)
                 for index in own { answers[index] = .failure(error) }
             case .success(let reply):
                 for (place, index) in own.enumerated() {
                     answers[index] = Result(number: reply[0][place].number)
                 }
-                runs += (reply[1].list ?? []).map { DurableRun($0) }
+                let handed = (reply[1].list ?? []).map { DurableRun($0) }
+                runs += handed
+                starts?.use(handed.count)
                 dead += (reply[2].list ?? []).map { DurableRun($0) }
                 if let number = reply[3].number { present = max(present ?? .farPast, CoreInstant(stored: number)) }
                 if let pause = DurablePause(stored: reply[5].bytes) { self.pause = self.pause ?? pause }
-                starts?.unused -= Int(reply[6].number ?? 0)
-                if reply[7].number == 1 { isLimited = true }
+                if reply[6].number == 1 { isLimited = true }
                 nexts[shard] = reply[4].number.map { CoreInstant(stored: $0) } ?? .farFuture
             }
         }

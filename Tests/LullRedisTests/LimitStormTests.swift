@@ -41,4 +41,46 @@ struct RedisLimitStormTests {
         let cluster = try TestCluster()
         _ = try await rage(at: cluster.nodes[0].portURL(), nil, maxRunning: 3, submits: 60 + 20 * kills)
     }
+
+    @Test
+    func `a lost answer uses up the starts that it may have told of`() async throws {
+        let server = try TestRedis(["save ''"])
+        let proxy = try Proxy(to: server)
+        let store = try await RedisStore(url: proxy.url(), shards: 4)
+        let direct = try await RedisStore(url: server.url())
+        let isDone = Guarded(false)
+        let accidents = Task.detached {
+            while !isDone.value {
+                try? await Task.sleep(for: .milliseconds(30))
+                proxy.change(to: .losesAnswers)
+                try? await Task.sleep(for: .milliseconds(10))
+                proxy.change(to: .forwards)
+            }
+        }
+        // Four may start in the time of this test.
+        let rules = try DurableRules(
+            .debounce(for: .zero), combination: .latest, maxBatch: nil,
+            limit: RateLimit(7, per: .seconds(4000), burst: 4))
+        for trial in 0..<20 {
+            let name = "trial \(trial)"
+            try await direct.open(name, rules)
+            for key in 0..<40 {
+                _ = try await direct.submit(DurableSubmission(namespace: name, key: [UInt8(key)], value: [1]))
+            }
+            let terms = DurableClaim.Terms(owner: 1, lease: .seconds(600), maxAttempts: 3)
+            for _ in 0..<8 {
+                _ = try? await store.claim(DurableClaim(namespace: name, terms: terms, limit: 8))
+                try await Task.sleep(for: .milliseconds(3))
+            }
+            let attempts = try await direct.status().first { $0.namespace == name }?.attempts ?? 0
+            #expect(attempts <= 4, "\(name)")
+        }
+        isDone.change { $0 = true }
+        await accidents.value
+        #expect(proxy.lost > 5)
+        proxy.change(to: .forwards)
+        await store.close()
+        await direct.close()
+        proxy.close()
+    }
 }

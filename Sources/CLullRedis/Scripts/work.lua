@@ -7,10 +7,9 @@
 -- failed run is tried again, '' if it is not.
 --
 -- Answers with a list of 0 (recorded), 1 (recorded before), 2 (the lease was lost) or 4 (a recorded heartbeat of a run
--- that a newer value has interrupted) for the reports; the runs; the
--- runs that died instead; the instant of the call; the first instant at which there may be more to claim, or nil;
--- the pause of the namespace, in which there are no runs, or nil; how many runs have started; and whether the namespace
--- has a limit, so that nothing starts that `starts` has not allowed.
+-- that a newer value has interrupted) for the reports; the runs; the runs that died instead; the instant of the call;
+-- the first instant at which there may be more to claim, or nil; the pause of the namespace, in which there are no
+-- runs, or nil; and whether the namespace has a limit, so that nothing starts that `starts` has not allowed.
 local owner, limit = ARGV[2], tonumber(ARGV[3])
 local lease, max_attempts, allowed, held = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local first_report = 8 + held
@@ -92,7 +91,8 @@ if limit then
     end
 end
 
-if n.starts then room = min(room, allowed or 0) end
+-- A call that is sent again hands out again what its lost answer had: that has used up as many.
+if n.starts then room = min(room, (allowed or 0) - #runs) end
 -- How many more runs workers may have, and when the next lease ends.
 local slots = n.max_running and n.max_running - call('ZCARD', HELD) + 1 or NEVER
 local next_end = NEVER
@@ -184,4 +184,4 @@ local next = call('ZRANGE', DUE, 0, 0, 'WITHSCORES')[2]
 if room > 0 and slots <= 0 and next ~= 'inf' then
     next = digits(max(tonumber(next), min(next_end, now + 1000000)))
 end
-return { answers, handed, dead, digits(now), not pause and next ~= 'inf' and next, pause, begun, n.starts and 1 or 0 }
+return { answers, handed, dead, digits(now), not pause and next ~= 'inf' and next, pause, n.starts and 1 or 0 }

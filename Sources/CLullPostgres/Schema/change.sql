@@ -186,6 +186,22 @@ BEGIN
     ORDER BY d.at, d.run;
 END $$;
 
+-- Flushes or cancels a key, or the keys of a selection, as `flush` and `cancel` say.
+CREATE OR REPLACE FUNCTION change_selected(
+    change text, namespace text, key text, prefix text, older_than interval, error text
+) RETURNS bigint LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+    SELECT c.count
+    FROM
+        (SELECT (extract(epoch FROM older_than) * 1000000)::bigint AS age) a,
+        LATERAL change_keys(
+            namespace,
+            CASE
+                WHEN key IS NULL THEN ARRAY(SELECT keys(namespace, NULL, convert_to(prefix, 'UTF8'), a.age, error))
+                ELSE ARRAY[convert_to(key, 'UTF8')]
+            END, change, NULL, NULL, NULL, a.age, error) c;
+END;
+
 -- Makes executable now what is pending or waits for another attempt, of a key or of all keys, and returns the number of
 -- such keys. Of all keys those that begin with `prefix`, of which the oldest submit that no worker has is older than
 -- `older_than`, and that wait for another attempt after an error with `error` in it.
@@ -193,17 +209,7 @@ CREATE OR REPLACE FUNCTION flush(
     namespace text, key text DEFAULT NULL, prefix text DEFAULT '', older_than interval DEFAULT NULL,
     error text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql VOLATILE
-BEGIN ATOMIC
-    SELECT c.count
-    FROM
-        (SELECT (extract(epoch FROM older_than) * 1000000)::bigint AS age) a,
-        LATERAL change_keys(
-            namespace,
-            CASE
-                WHEN key IS NULL THEN ARRAY(SELECT keys(namespace, NULL, convert_to(prefix, 'UTF8'), a.age, error))
-                ELSE ARRAY[convert_to(key, 'UTF8')]
-            END, 'flush', NULL, NULL, NULL, a.age, error) c;
-END;
+RETURN change_selected('flush', namespace, key, prefix, older_than, error);
 
 -- Drops what no worker has, of a key or of all keys, and returns the number of submits behind it. The conditions are
 -- those of flush.
@@ -211,14 +217,4 @@ CREATE OR REPLACE FUNCTION cancel(
     namespace text, key text DEFAULT NULL, prefix text DEFAULT '', older_than interval DEFAULT NULL,
     error text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql VOLATILE
-BEGIN ATOMIC
-    SELECT c.count
-    FROM
-        (SELECT (extract(epoch FROM older_than) * 1000000)::bigint AS age) a,
-        LATERAL change_keys(
-            namespace,
-            CASE
-                WHEN key IS NULL THEN ARRAY(SELECT keys(namespace, NULL, convert_to(prefix, 'UTF8'), a.age, error))
-                ELSE ARRAY[convert_to(key, 'UTF8')]
-            END, 'cancel', NULL, NULL, NULL, a.age, error) c;
-END;
+RETURN change_selected('cancel', namespace, key, prefix, older_than, error);

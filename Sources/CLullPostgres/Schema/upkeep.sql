@@ -128,11 +128,11 @@ BEGIN
         WHEN 'reader' THEN '{schema_version,state,status,list,ended,dead,workers,health,count_selected,
             dead_runs}'
         WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
-            change_keys,count_selected,dead_runs,state,health}'
+            change_keys,change_selected,count_selected,dead_runs,state,health}'
         WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
-            change_keys,count_selected,dead_runs,state,status,list,ended,dead,health,claim,report_many,exchange,
-            take_starts,give_back_starts,
-            interruptions,retry,discard,forget,forget_namespace,announce,workers,pause,resume}'
+            change_keys,change_selected,count_selected,dead_runs,state,status,list,ended,dead,health,claim,report_many,
+            exchange,take_starts,give_back_starts,interruptions,retry,discard,forget,forget_namespace,
+            announce,workers,pause,resume}'
     END::text[];
     IF names IS NULL THEN
         RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);

@@ -87,9 +87,7 @@ extension DurableStatus {
         let policy = [("namespace", JSONValue.text(namespace)), (kind, .seconds(rules.policy.wait.nanoseconds))]
         return .object(
             policy + measures.map { ($0.figure.property, $0.json) } + pauseMembers
-                + health.map {
-                    ($0.figure.property, $0.json)
-                })
+                + health.map { ($0.figure.property, $0.json) })
     }
 
     /// The counts in one line, for a session's statistics.
@@ -105,7 +103,7 @@ extension DurableStatus {
     /// What the limits hold back, and until when; nil if nothing waits for them.
     fileprivate var limitLine: String? {
         guard limited > 0 else { return nil }
-        let keys = "\(Terminal.shown(namespace)): \(limited) key\(limited == 1 ? " waits" : "s wait")"
+        let keys = "\(Terminal.shown(namespace)): \(counted(limited, "key")) \(limited == 1 ? "waits" : "wait")"
         guard let nextStart else { return "\(keys) for --max-running \(rules.maxRunning ?? 0)" }
         return "\(keys) for --limit; the next start is in \(DurationText.rounded(nextStart))"
     }

@@ -44,9 +44,9 @@ public struct RateLimit: Hashable, Sendable {
     /// - Parameter unit: What instants are counted in, in nanoseconds.
     package func interval(inUnitsOf unit: Int64 = 1) -> CoreDuration {
         if period == .infinite { return .infinite }
-        let shares = Int64(starts - burst + 1) * unit
-        let (whole, rest) = period.nanoseconds.quotientAndRemainder(dividingBy: shares)
-        return .scaled(rest > 0 ? whole + 1 : whole, by: unit)
+        func share(_ count: Int64, of parts: Int64) -> Int64 { count / parts + (count % parts > 0 ? 1 : 0) }
+        let units = share(period.nanoseconds, of: unit)
+        return .scaled(share(units, of: Int64(starts - burst + 1)), by: unit)
     }
 }
 
@@ -64,31 +64,42 @@ package struct RateLimiter: Sendable {
     /// The earliest instant of the next start; the far past if there is no limit.
     package private(set) var next = CoreInstant.farPast
 
-    /// Creates a limiter; without a limit it allows every start.
-    ///
-    /// - Parameters:
-    ///   - limit: The limit.
-    ///   - arrival: What an earlier limiter has left; the far past for none.
-    ///   - unit: What instants are counted in, in nanoseconds.
-    package init(_ limit: RateLimit?, after arrival: CoreInstant = .farPast, inUnitsOf unit: Int64 = 1) {
+    /// Creates a limiter that has counted nothing; without a limit it allows every start.
+    package init(_ limit: RateLimit?) {
+        self.init(limit, inUnitsOf: 1)
+    }
+
+    private init(_ limit: RateLimit?, inUnitsOf unit: Int64) {
         interval = limit?.interval(inUnitsOf: unit) ?? .zero
         allowance = .scaled(Int64((limit?.burst ?? 1) - 1), by: interval.nanoseconds)
-        self.arrival = arrival
-        if limit != nil, arrival > .farPast { setNext() }
+        arrival = .farPast
+    }
+
+    /// Creates the limiter of a store, whose instants are microseconds, from what an earlier one has left there.
+    ///
+    /// What that has counted beyond a burst that starts now was counted by a stricter limit, and is forgotten.
+    package init(_ limit: RateLimit?, after stored: CoreInstant, at now: CoreInstant) {
+        self.init(limit, inUnitsOf: 1000)
+        guard interval > .zero, stored > .farPast else { return }
+        arrival = min(stored, now.advanced(by: allowance).advanced(by: interval))
+        setNext()
+    }
+
+    /// Returns how many starts are allowed at an instant, up to a number.
+    package func allowed(_ most: Int, at now: CoreInstant) -> Int {
+        guard interval > .zero else { return most }
+        var (rest, count) = (self, 0)
+        while count < most, rest.next <= now {
+            rest.start(at: now)
+            count += 1
+        }
+        return count
     }
 
     /// Counts a start.
     package mutating func start(at now: CoreInstant) {
         guard interval > .zero else { return }
         arrival = max(arrival, now).advanced(by: interval)
-        setNext()
-    }
-
-    /// Forgets what an earlier limiter, of a stricter limit, has left beyond what this one leaves after a burst that starts now.
-    package mutating func adjust(to now: CoreInstant) {
-        let latest = now.advanced(by: allowance).advanced(by: interval)
-        guard interval > .zero, arrival > latest else { return }
-        arrival = latest
         setNext()
     }
 

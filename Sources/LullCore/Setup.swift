@@ -18,12 +18,11 @@ public struct Setup: Hashable, Sendable {
 
     /// Creates a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///
-    /// - Throws: ``PolicyError`` if a number is less than 1, if the `limit` breaks a rule, if `maxBatch` is given where an execution gets one value, or if
-    ///   cancelling would lose values that are collected.
+    /// - Throws: ``PolicyError`` if a number is less than 1, if the `limit` breaks a rule, if `maxBatch` is given where an
+    ///   execution gets one value, or if cancelling would lose values that are collected.
     public init(
         _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil,
-        limit: RateLimit? = nil
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil
     ) throws(PolicyError) {
         if let maxConcurrent, maxConcurrent < 1 { throw .maxConcurrentBelowOne(maxConcurrent) }
         if let capacity, capacity < 1 { throw .capacityBelowOne(capacity) }

@@ -126,6 +126,7 @@ extension ConformanceCase {
             try await fixture.open(.limited(RateLimit(3, per: .milliseconds(100), burst: 2)))
             // As if a burst had just started, of which one may be used again after 100 ms / (3 - 2 + 1).
             #expect(try await fixture.answer(by: 13, limit: 3, lease: 1 << 40).next == .milliseconds(50))
+            #expect(try await fixture.store.status().first?.nextStart == .milliseconds(50))
             fixture.pass(49)
             #expect(try await fixture.answer(by: 14, limit: 3, lease: 1 << 40).runs == [])
             fixture.pass(1)

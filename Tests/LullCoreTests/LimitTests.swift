@@ -209,6 +209,19 @@ struct LimitTests {
     }
 
     @Test
+    func `a store counts in microseconds, rounded up, however large the numbers are`() {
+        let third = RateLimiter(RateLimit(starts: 3, period: .milliseconds(1), burst: 1), after: .origin, at: .origin)
+        #expect(third.allowed(9, at: .origin) == 1)
+        #expect(third.next == .origin)
+        var limiter = third
+        limiter.start(at: .origin)
+        #expect(limiter.next == CoreInstant(334_000))
+        let most = RateLimiter(RateLimit(starts: .max, period: 1, burst: 1), after: .origin, at: .origin)
+        #expect(most.allowed(2, at: .origin) == 1)
+        #expect(RateLimiter(nil, after: .origin, at: .origin).allowed(7, at: .origin) == 7)
+    }
+
+    @Test
     func `settings that break a rule are refused`() throws {
         let policy = try Policy.debounce(wait: 1)
         func setup(_ starts: Int, _ period: CoreDuration, _ burst: Int) throws(PolicyError) -> Setup {

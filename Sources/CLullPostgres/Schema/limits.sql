@@ -8,24 +8,24 @@ RETURN CASE
     WHEN n.period = 9223372036854775807 THEN n.period
     ELSE n.period / (n.starts - n.burst + 1) + (n.period % (n.starts - n.burst + 1) > 0)::int END;
 
--- What the limit has counted: never more than after a burst that starts now, unless it was another limit, or the
--- clock of
--- the server was set back.
+-- What the limit has counted: never more than after a burst that starts now, unless it was another limit, or the clock
+-- of the server was set back.
 CREATE OR REPLACE FUNCTION known_arrival(n namespaces, now bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN n.starts IS NOT NULL AND n.arrival IS NOT NULL THEN
     least(n.arrival::numeric, now::numeric + n.burst::numeric * start_interval(n))::bigint END;
 
--- The first instant at which the limit allows a start, after `arrival`; NULL if it allows one at any time.
-CREATE OR REPLACE FUNCTION next_start(n namespaces) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN n.starts IS NOT NULL AND n.arrival IS NOT NULL THEN
-    CASE WHEN n.arrival = 9223372036854775807 THEN n.arrival
-    ELSE greatest(n.arrival::numeric - (n.burst - 1)::numeric * start_interval(n), 0)::bigint END END;
+-- The first instant at which the limit allows a start; NULL if it allows one at any time.
+CREATE OR REPLACE FUNCTION next_start(n namespaces, now bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE
+    WHEN known_arrival(n, now) = 9223372036854775807 THEN 9223372036854775807
+    WHEN known_arrival(n, now) IS NOT NULL THEN
+        greatest(known_arrival(n, now)::numeric - (n.burst - 1)::numeric * start_interval(n), 0)::bigint END;
 
 -- How many runs may start now, up to `most`.
 CREATE OR REPLACE FUNCTION starts_allowed(n namespaces, now bigint, most int) RETURNS int LANGUAGE sql IMMUTABLE
 RETURN CASE
     WHEN n.starts IS NULL THEN most
-    WHEN next_start(n) > now THEN 0
+    WHEN next_start(n, now) > now THEN 0
     ELSE least(
         most::numeric,
         div(
@@ -56,7 +56,7 @@ END;
 CREATE OR REPLACE FUNCTION next_room(n namespaces, now bigint) RETURNS bigint LANGUAGE sql STABLE
 BEGIN ATOMIC
     SELECT CASE
-        WHEN next_start(n) > now THEN next_start(n)
+        WHEN next_start(n, now) > now THEN next_start(n, now)
         WHEN slots_left(n, 1) = 0 THEN least(now + 1000000, (
             SELECT greatest(min(w.run_until), now) FROM work w
             WHERE w.claimed_by IS NOT NULL AND w.namespace = n.id)) END;
@@ -64,8 +64,7 @@ END;
 
 -- Takes up to `most` starts from the limit of a namespace, for a claim that follows, and answers how many; NULL where a
 -- claim has to do that itself, since there is no limit, or one on the runs of workers, too. next: when more may
--- start, if
--- that is not now. receipt: what gives those back that are not used.
+-- start, if that is not now. receipt: what gives those back that are not used.
 --
 -- Nobody waits for the disk: the log is in order, so if the claim survives a crash, so does this.
 CREATE OR REPLACE FUNCTION take_starts(
@@ -92,7 +91,7 @@ BEGIN
     IF n.arrival IS DISTINCT FROM stored THEN
         UPDATE namespaces s SET arrival = n.arrival WHERE s.id = n.id;
     END IF;
-    IF next_start(n) > now THEN next := next_start(n); END IF;
+    IF next_start(n, now) > now THEN next := next_start(n, now); END IF;
 END $$;
 
 -- Gives back starts that were not used: unless others have taken some since, which were counted after them.

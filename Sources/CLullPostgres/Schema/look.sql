@@ -58,7 +58,7 @@ BEGIN ATOMIC
     SELECT
         n, c.pending + f.pending, c.ready + f.ready, c.running, c.retrying - f.replaced, c.dead,
         greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0),
-        c.restarted, nullif(greatest(next_start(n) - t.now, 0), 0)
+        c.restarted, nullif(greatest(next_start(n, t.now) - t.now, 0), 0)
     FROM namespaces n
     CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
     CROSS JOIN LATERAL (

@@ -44,8 +44,7 @@ extension DurableTable {
         var room = StartRoom(limiter: RateLimiter(nil))
         if let limit = namespace.rules.limit {
             room.stored = try arrival(in: namespace)
-            room.limiter = RateLimiter(limit, after: room.stored, inUnitsOf: 1000)
-            room.limiter.adjust(to: now)
+            room.limiter = RateLimiter(limit, after: room.stored, at: now)
         }
         if let maxRunning = namespace.rules.maxRunning {
             let leases = try leases(in: namespace)
@@ -276,13 +275,7 @@ private struct StartRoom {
 
     /// Returns how many new runs may start now, up to a number.
     func most(_ count: Int, at now: CoreInstant) -> Int {
-        let count = min(count, slots)
-        var (limiter, allowed) = (limiter, 0)
-        while allowed < count, limiter.next <= now {
-            limiter.start(at: now)
-            allowed += 1
-        }
-        return max(0, allowed)
+        limiter.allowed(max(0, min(count, slots)), at: now)
     }
 
     /// Takes note of a row that has been looked at.

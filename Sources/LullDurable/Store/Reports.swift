@@ -70,7 +70,7 @@ public struct DurableStatus: Hashable, Sendable {
 
     /// Takes note of what the limit has counted.
     package mutating func noteStarts(after arrival: CoreInstant, at now: CoreInstant) {
-        let next = RateLimiter(rules.limit, after: arrival, inUnitsOf: 1000).next
+        let next = RateLimiter(rules.limit, after: arrival, at: now).next
         nextStart = next > now ? DurableNamespace.time(from: now, to: next) : nil
     }
 

@@ -33,6 +33,9 @@ static const struct {
     {"look", (const char[]){
 #embed "Schema/look.sql"
     , 0}},
+    {"looking", (const char[]){
+#embed "Schema/looking.sql"
+    , 0}},
     {"merging", (const char[]){
 #embed "Schema/merging.sql"
     , 0}},

@@ -114,7 +114,7 @@ enum Schema {
     /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes once it has
     /// been released. A change of functions alone is a new version, too, with an empty text. A version drops the functions whose
     /// results have another type, and says in the changelog that `allow` is to be called again.
-    static let migrations = ["tables", "restarting", "operating", "limiting", "merging", "context"].map(text)
+    static let migrations = ["tables", "restarting", "operating", "limiting", "merging", "context", "looking"].map(text)
 
     /// The functions, after those that they call in their declarations.
     private static let functions = [

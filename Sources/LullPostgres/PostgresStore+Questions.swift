@@ -72,6 +72,18 @@ extension PostgresStore {
         return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableListing($0) }
     }
 
+    package func upcoming(
+        in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("upcoming", 3)
+        statement.add(namespace)
+        statement.add(int: Int32(clamping: max(0, limit)))
+        statement.add(options.microseconds)
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableListing($0) }
+            .sortedByChange()
+    }
+
     /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
     public func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
@@ -252,12 +264,13 @@ extension PostgresStore {
 }
 
 extension DurableListing<[UInt8]> {
-    /// Reads a row of the function `list`.
+    /// Reads a row of the functions `list` and `upcoming`.
     fileprivate init(_ row: Row) {
         let run = row.bigint(4).map { id in
             DurableListedRun(
-                id: id, attempt: Int(row.bigint(5) ?? 0), isClaimed: row.bool(6), error: row.text(7),
-                submits: Int(row.bigint(8) ?? 0), retryIn: row.bigint(9).map { .microseconds($0) })
+                id: id, attempt: Int(row.bigint(5) ?? 0), error: row.text(7), submits: Int(row.bigint(8) ?? 0),
+                worker: row.bigint(6), retryIn: row.bigint(9).map { .microseconds($0) },
+                leaseFor: row.bigint(10).map { .microseconds($0) })
         }
         self.init(
             key: row.bytes(0) ?? [], pending: Int(row.bigint(1) ?? 0), dueIn: row.bigint(2).map { .microseconds($0) },

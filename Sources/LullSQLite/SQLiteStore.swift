@@ -275,6 +275,12 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         }
     }
 
+    package func upcoming(
+        in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await read { file throws(DurableError) in try file.upcoming(in: namespace, limit: limit) }
+    }
+
     /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
     public func ended(
         of key: [UInt8]?, in namespace: String, limit: Int

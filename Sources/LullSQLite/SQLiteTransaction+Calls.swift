@@ -158,6 +158,11 @@ extension SQLiteTransaction {
         try list(prefix: prefix, from: start, limit: limit, in: try namespace(name))
     }
 
+    /// See ``StoreForCommands/upcoming(in:limit:)``.
+    package mutating func upcoming(in name: String, limit: Int) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try upcoming(limit: limit, in: try namespace(name))
+    }
+
     /// See ``DurableStore/ended(of:in:limit:)``.
     package mutating func ended(
         of key: [UInt8]?, in name: String, limit: Int

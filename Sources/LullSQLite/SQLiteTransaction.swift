@@ -180,6 +180,22 @@ extension SQLiteTransaction {
         return listings
     }
 
+    /// Lists the keys with work that wake first.
+    func upcoming(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        var listings: [DurableListing<[UInt8]>] = []
+        let rows = try connection[.earliestRows]
+        defer { rows.reset() }
+        rows.bind(":namespace", namespace.id)
+        rows.bind(":now", CoreInstant.farFuture)
+        rows.bind(":limit", DurableListing<[UInt8]>.mostRows(for: limit))
+        while listings.count < limit, try rows.next() {
+            let entry = try rows.entry()
+            let listing = DurableListing(key: entry.key, row: entry.row, rules: namespace.rules, at: now)
+            if listing.hasWork { listings.append(listing) }
+        }
+        return listings.sortedByChange()
+    }
+
     /// Returns the numbers of the dead runs of a selection, the oldest first.
     package mutating func deadRuns(
         matching selection: DurableSelection, in name: String

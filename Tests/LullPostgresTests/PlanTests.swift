@@ -33,6 +33,37 @@ struct PlanTests {
     }
 
     @Test
+    func `of the keys that come next read no more rows than those, and no values`() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        let sql = try place.session()
+        try sql("ALTER TABLE work SET (autovacuum_enabled = false)")
+        try sql("VACUUM ANALYZE work")
+        try sql("SELECT count(*) FROM upcoming('n', 10)")
+        try sql("SELECT count(submit('n', 'key ' || k, repeat(md5(k::text), 1000))) FROM generate_series(1, 2000) k")
+        let figures = """
+            SELECT pg_stat_force_next_flush(), (
+                SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' AND relname = 'work'
+            ) || ' ' || (
+                SELECT toast_blks_read + toast_blks_hit FROM pg_statio_user_tables
+                WHERE schemaname = '\(place.schema)' AND relname = 'work')
+            """
+        func read() throws -> [Int] {
+            try sql("SELECT pg_stat_force_next_flush()")
+            return try #require(try sql(figures).first?[1]).split(separator: " ").compactMap { Int($0) }
+        }
+        let before = try read()
+        for _ in 0..<10 {
+            #expect(try sql("SELECT * FROM upcoming('n', 10)").count == 10)
+            #expect(try sql("SELECT * FROM list('n', size => 10)").count == 10)
+        }
+        let after = try read()
+        #expect(after[0] - before[0] <= 10 * (40 + 20), "\(before) \(after)")
+        #expect(after[1] == before[1], "\(before) \(after)")
+        await store.close()
+    }
+
+    @Test
     func `of batches that a session made for an empty queue are good for a full one`() async throws {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))

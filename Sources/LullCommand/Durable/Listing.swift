@@ -191,7 +191,7 @@ extension DurableListing<[UInt8]>: Listed, KeyListed {
                 [
                     "id": .number(run.id), "state": .text(run.isClaimed ? "running" : "retrying"),
                     "attempt": .number(run.attempt), "submits": .number(run.submits), "retryIn": .seconds(run.retryIn),
-                    "error": .text(run.error),
+                    "error": .text(run.error), "worker": .number(run.worker), "leaseFor": .seconds(run.leaseFor),
                 ]
             } ?? .null,
         ]

@@ -221,6 +221,14 @@ package protocol StoreForCommands: DurableStore {
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>]
 
+    /// Returns keys with work by when they change next: first those with a value that waits for a worker, then by when what is pending
+    /// falls due, the next attempt begins, or the lease ends.
+    ///
+    /// They are the first by the instants at which they wake, which may be too early, since a submit only moves them earlier. So a key
+    /// may be missing that changes before one that is there. It reads about as many rows as it returns, however many there are: at most
+    /// four times as many as the limit, of which those are left out that have nothing but an open gate.
+    func upcoming(in namespace: String, limit: Int) async throws(DurableError) -> [DurableListing<[UInt8]>]
+
     /// Returns the store's time.
     func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
 

@@ -11,7 +11,7 @@ internal import LullCore
 /// ```
 ///
 /// With the `ManualClock` of `LullTesting`, the test decides when values fall due (<doc:Testing>).
-public final class MemoryStore: DurableStore {
+public final class MemoryStore: DurableStore, StoreForCommands {
     private struct State: WakingState {
         var table = MemoryTable()
         var time: StoreTime
@@ -89,6 +89,18 @@ public final class MemoryStore: DurableStore {
             try state.table.forget(beyond: limits, in: namespace, at: now)
             return try state.table.submit(submission, in: namespace, at: now)
         }
+    }
+
+    package func submit(
+        _ batch: [DurableSubmission]
+    ) async throws(DurableError) -> [Result<DurableReceipt, DurableError>] {
+        var answers: [Result<DurableReceipt, DurableError>] = []
+        for submission in batch {
+            do throws(DurableError) { answers.append(.success(try await submit(submission))) } catch {
+                answers.append(.failure(error))
+            }
+        }
+        return answers
     }
 
     /// Keeps a gate open: see ``DurableStore/touch(_:in:wait:)``.
@@ -201,9 +213,27 @@ public final class MemoryStore: DurableStore {
     public func list(
         in namespace: String, prefix: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
+    }
+
+    package func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in
-            state.table.list(prefix: prefix, limit: limit, in: namespace, at: now)
+            state.table.list(prefix: prefix, from: start, limit: limit, in: namespace, at: now)
         }
+    }
+
+    package func upcoming(
+        in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try step(in: namespace) { (state, namespace, now) in
+            state.table.upcoming(limit: limit, in: namespace, at: now)
+        }
+    }
+
+    package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {
+        try step { (_, now) in now }
     }
 
     /// Returns how submits have ended: see ``DurableStore/ended(of:in:limit:)``.

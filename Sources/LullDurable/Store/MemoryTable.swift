@@ -277,12 +277,23 @@ extension MemoryTable {
     }
 
     func list(
-        prefix: [UInt8], limit: Int, in namespace: DurableNamespace, at now: CoreInstant
+        prefix: [UInt8], from start: [UInt8], limit: Int, in namespace: DurableNamespace, at now: CoreInstant
     ) -> [DurableListing<[UInt8]>] {
         self[namespace].rows.values
-            .filter { $0.key.starts(with: prefix) && $0.row.isListed(at: now, by: namespace.rules) }
+            .filter {
+                $0.key.starts(with: prefix) && !$0.key.lexicographicallyPrecedes(start)
+                    && $0.row.isListed(at: now, by: namespace.rules)
+            }
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }.prefix(max(0, limit))
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
+    }
+
+    mutating func upcoming(
+        limit: Int, in namespace: DurableNamespace, at now: CoreInstant
+    ) -> [DurableListing<[UInt8]>] {
+        earliest(in: namespace, through: .farFuture, limit: DurableListing<[UInt8]>.mostRows(for: limit))
+            .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
+            .filter(\.hasWork).prefix(max(0, limit)).sortedByChange()
     }
 
     func ended(

@@ -142,11 +142,44 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
         dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
         ready = (row.ready?.count ?? 0) - held
         run = row.run.map {
-            DurableListedRun(
-                id: $0.id, attempt: $0.attempt, isClaimed: !$0.isInBackoff, error: $0.errorText,
-                submits: $0.value.count,
-                retryIn: $0.isInBackoff ? DurableNamespace.time(from: now, to: $0.state.end) : nil)
+            let rest = DurableNamespace.time(from: now, to: $0.state.end)
+            return DurableListedRun(
+                id: $0.id, attempt: $0.attempt, error: $0.errorText, submits: $0.value.count,
+                worker: $0.isInBackoff ? nil : $0.owner, retryIn: $0.isInBackoff ? rest : nil,
+                leaseFor: $0.isInBackoff ? nil : rest)
         }
+    }
+}
+
+// The keys that change next: see ``StoreForCommands/upcoming(in:limit:)``.
+
+extension DurableListing {
+    /// Returns the most rows that a store looks at to find some with work. Others are kept for their gates.
+    package static func mostRows(for limit: Int) -> Int { 4 * min(max(0, limit), .max / 4) }
+
+    /// Whether the key has more than an open gate.
+    package var hasWork: Bool { pending > 0 || ready > 0 || run != nil }
+
+    /// The time until the key changes, if nothing is submitted and the worker says nothing; nil for never.
+    fileprivate var changesIn: Duration? {
+        let start = run?.retryIn ?? run?.leaseFor ?? (ready > 0 ? .zero : nil)
+        return [start, dueIn].compactMap(\.self).min()
+    }
+}
+
+extension Sequence {
+    /// Returns listings by when their keys change next; of those that change at once, the first first.
+    package func sortedByChange<Key>() -> [DurableListing<Key>] where Element == DurableListing<Key> {
+        enumerated().map { (change: $1.changesIn, place: $0, listing: $1) }
+            .sorted { left, right in
+                switch (left.change, right.change) {
+                case (let first?, let second?) where first != second: first < second
+                case (_?, nil): true
+                case (nil, _?): false
+                default: left.place < right.place
+                }
+            }
+            .map(\.listing)
     }
 }
 
@@ -169,21 +202,29 @@ public struct DurableListedRun: Hashable, Sendable {
     /// The number of the latest attempt, from 1.
     public var attempt: Int
     /// Whether a worker has the run now.
-    public var isClaimed: Bool
+    public var isClaimed: Bool { worker != nil }
     /// The error of the latest failed attempt, as text.
     public var error: String?
     /// The number of submits behind the run.
     public var submits: Int
+    /// The number of the worker that has the run: ``DurableWorker/Identity/id``. Nil between two attempts.
+    public var worker: Int64?
     /// The time until the next attempt; nil while a worker has the run.
     public var retryIn: Duration?
+    /// The time until the worker's lease ends, unless it says before that the run goes on; zero if it has ended. Nil between two
+    /// attempts.
+    public var leaseFor: Duration?
 
-    package init(id: Int64, attempt: Int, isClaimed: Bool, error: String?, submits: Int, retryIn: Duration?) {
+    package init(
+        id: Int64, attempt: Int, error: String?, submits: Int, worker: Int64?, retryIn: Duration?, leaseFor: Duration?
+    ) {
         self.id = id
         self.attempt = attempt
-        self.isClaimed = isClaimed
         self.error = error
         self.submits = submits
+        self.worker = worker
         self.retryIn = retryIn
+        self.leaseFor = leaseFor
     }
 }
 

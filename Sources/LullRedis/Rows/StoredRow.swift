@@ -6,6 +6,8 @@ internal import LullDurable
 /// A row of a shard.
 struct StoredRow: Sendable {
     var row: DurableRow
+    /// The instant by which the row is found.
+    var wake: CoreInstant
     /// Where the values of its slots begin.
     var values: [DurablePayload.Slot: Int64] = [:]
 
@@ -13,8 +15,9 @@ struct StoredRow: Sendable {
     init?(_ bytes: [UInt8]?) {
         guard let packed = Packed(bytes), let born = packed[0].number, let generation = packed[1].number,
             let taken = packed[2].number, let phase = packed[3].number, let quiet = packed[4].number,
-            let span = packed[6].number, let spacing = packed[7].number
+            let span = packed[6].number, let spacing = packed[7].number, let wake = packed[8].number
         else { return nil }
+        self.wake = CoreInstant(stored: wake)
         row = DurableRow(base: born)
         row.generation = generation
         row.taken = taken

@@ -36,24 +36,26 @@ extension PostgresStore {
             "status", 1,
             selecting: """
                 (namespace).name, pending, ready, running, retrying, dead, oldest_due, attempts, lost_leases, \
-                restarted, (namespace).paused_at, (namespace).pause_reason, next_start, \
+                runs, executed, failures, restarted, (namespace).paused_at, (namespace).pause_reason, next_start, \
                 \(DurableRules.columns.split(separator: ", ").map { "(namespace).\($0)" }.joined(separator: ", "))
                 """)
         statement.add(options.microseconds)
         var statuses: [DurableStatus] = []
         for row in try await ask(statement, in: "", isRepeatable: true).rows {
-            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 13))
+            var status = DurableStatus(namespace: row.text(0) ?? "", rules: try DurableRules(row, at: 16))
             status.pending = Int(row.bigint(1) ?? 0)
             status.ready = Int(row.bigint(2) ?? 0)
             status.running = Int(row.bigint(3) ?? 0)
             status.retrying = Int(row.bigint(4) ?? 0)
             status.dead = Int(row.bigint(5) ?? 0)
             status.oldestDue = row.bigint(6).map { .microseconds($0) }
-            status.attempts = Int(row.bigint(7) ?? 0)
-            status.lostLeases = Int(row.bigint(8) ?? 0)
-            status.restarted = Int(row.bigint(9) ?? 0)
-            status.pause = row.bigint(10).map { DurablePause(reason: row.text(11), time: .microseconds($0)) }
-            status.nextStart = row.bigint(12).map { .microseconds($0) }
+            let totals = (7...12).map { Int(row.bigint($0) ?? 0) }
+            status.add(
+                DurableTotals(
+                    attempts: totals[0], lostLeases: totals[1], runs: totals[2], executed: totals[3],
+                    failures: totals[4], restarted: totals[5]))
+            status.pause = row.bigint(13).map { DurablePause(reason: row.text(14), time: .microseconds($0)) }
+            status.nextStart = row.bigint(15).map { .microseconds($0) }
             statuses.append(status)
         }
         return statuses

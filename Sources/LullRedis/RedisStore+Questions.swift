@@ -10,9 +10,7 @@ extension RedisStore {
         var now: CoreInstant
         var rules: DurableRules
         var shards: Int
-        var attempts: Int
-        var lostLeases: Int
-        var restarted: Int
+        var totals: DurableTotals
         var dead: Int
         var row: StoredRow?
         var ends: [StoredEnd]
@@ -29,11 +27,14 @@ extension RedisStore {
         if let version = reply[1].number, version != Scripts.version {
             throw .unusable(ServerError.otherVersion(version, of: namespace))
         }
-        let numbers = Packed(reply[4].bytes) ?? .none
+        let packed = Packed(reply[4].bytes) ?? .none
+        let numbers = (0...8).map { Int(packed[$0].number ?? 0) }
         return Look(
             now: CoreInstant(stored: reply[0].number ?? 0), rules: try DurableRules(stored: reply[2].bytes),
-            shards: Packed(reply[3].bytes)?[1].number.map { Int($0) } ?? 1, attempts: Int(numbers[3].number ?? 0),
-            lostLeases: Int(numbers[4].number ?? 0), restarted: Int(numbers[5].number ?? 0),
+            shards: Packed(reply[3].bytes)?[1].number.map { Int($0) } ?? 1,
+            totals: DurableTotals(
+                attempts: numbers[3], lostLeases: numbers[4], runs: numbers[6], executed: numbers[7],
+                failures: numbers[8], restarted: numbers[5]),
             dead: max(0, Int(reply[5].number ?? 0) - 1),
             row: StoredRow(reply[6].bytes), ends: StoredEnd.list(reply[7].bytes),
             pause: DurablePause(stored: reply[8].bytes), arrival: reply[9].number.map { CoreInstant(stored: $0) })
@@ -94,9 +95,7 @@ extension RedisStore {
                 let look = try await look(at: name, shard)
                 var sum = status ?? DurableStatus(namespace: name, rules: look.rules)
                 sum.dead += look.dead
-                sum.attempts += look.attempts
-                sum.lostLeases += look.lostLeases
-                sum.restarted += look.restarted
+                sum.add(look.totals)
                 // All shards have it, but while it begins or ends.
                 sum.pause = sum.pause ?? look.pause
                 if let arrival = look.arrival { sum.noteStarts(after: arrival, at: look.now) }

@@ -5,7 +5,7 @@ internal import CLullRedis
 /// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what cannot fail any more.
 enum Scripts {
     /// The version of the structures and of the scripts.
-    static let version = 3
+    static let version = 4
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of these.
     static let structures = [

@@ -32,7 +32,12 @@ extension SQLiteTransaction {
     }
 
     /// Writes what has changed in the counts.
-    mutating func writeTallies() throws(DurableError) {
+    mutating func writeCounts() throws(DurableError) {
+        try writeTallies()
+        try writeCounters()
+    }
+
+    private mutating func writeTallies() throws(DurableError) {
         if tallies.isEmpty { return }
         defer { tallies = [:] }
         for (place, tally) in tallies where !tally.isZero {
@@ -59,7 +64,7 @@ extension SQLiteTransaction {
     mutating func countWork(
         of namespace: DurableNamespace, _ status: inout DurableStatus
     ) throws(DurableError) {
-        try writeTallies()
+        try writeCounts()
         let present = TallyPlace(namespace, now)
         let ready = try connection[.oldestReady]
         defer { ready.reset() }
@@ -91,30 +96,40 @@ extension SQLiteTransaction {
     }
 }
 
-// The counters of a namespace that only increase: attempts at runs, and lost leases. They are in the file because monitoring subtracts
-// two readings, whichever processes did the work in between. Each claim writes them once.
+// The counters of a namespace that only grow, and the number of its dead runs. They are in the file because monitoring subtracts two
+// readings, whichever processes did the work in between. Each transaction writes them once.
+
+/// What a transaction adds to the counters of a namespace.
+struct CounterChange: Equatable {
+    var totals = DurableTotals()
+    var dead = 0
+}
 
 extension SQLiteTransaction {
-    package func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError) {
-        try addToCounters(of: namespace, attempts: attempts, lostLeases: lostLeases)
+    package mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) {
+        counters[namespace.id, default: CounterChange()].totals += totals
     }
 
-    package func countRestart(in namespace: DurableNamespace) throws(DurableError) {
-        let statement = try connection[.countRestart]
-        statement.bind(":namespace", namespace.id)
-        try statement.run()
+    /// Counts a run that has died, or with -1 one that is dead no more.
+    mutating func count(dead: Int, in namespace: DurableNamespace) {
+        counters[namespace.id, default: CounterChange()].dead += dead
     }
 
-    /// Adds to the counters of a namespace, and to the number of its dead runs.
-    func addToCounters(
-        of namespace: DurableNamespace, attempts: Int = 0, lostLeases: Int = 0, dead: Int = 0
-    ) throws(DurableError) {
-        let statement = try connection[.addToCounters]
-        statement.bind(":attempts", Int64(attempts))
-        statement.bind(":lost_leases", Int64(lostLeases))
-        statement.bind(":dead", Int64(dead))
-        statement.bind(":namespace", namespace.id)
-        try statement.run()
+    private mutating func writeCounters() throws(DurableError) {
+        if counters.isEmpty { return }
+        defer { counters = [:] }
+        for (namespace, change) in counters where change != CounterChange() {
+            let statement = try connection[.addToCounters]
+            statement.bind(":attempts", change.totals.attempts)
+            statement.bind(":lost_leases", change.totals.lostLeases)
+            statement.bind(":runs", change.totals.runs)
+            statement.bind(":executed", change.totals.executed)
+            statement.bind(":failures", change.totals.failures)
+            statement.bind(":restarted", change.totals.restarted)
+            statement.bind(":dead", change.dead)
+            statement.bind(":namespace", namespace)
+            try statement.run()
+        }
     }
 
     func readCounters(of namespace: DurableNamespace, to status: inout DurableStatus) throws(DurableError) {
@@ -122,9 +137,11 @@ extension SQLiteTransaction {
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
         guard try statement.next() else { return }
-        status.attempts = Int(try statement.number(0))
-        status.lostLeases = Int(try statement.number(1))
-        status.dead = Int(try statement.number(2))
-        status.restarted = Int(try statement.number(3))
+        status.add(
+            DurableTotals(
+                attempts: Int(try statement.number(0)), lostLeases: Int(try statement.number(1)),
+                runs: Int(try statement.number(2)), executed: Int(try statement.number(3)),
+                failures: Int(try statement.number(4)), restarted: Int(try statement.number(5))))
+        status.dead = Int(try statement.number(6))
     }
 }

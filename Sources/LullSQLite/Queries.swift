@@ -6,7 +6,7 @@ enum Query: Int, CaseIterable {
     case begin, beginReading, commit, rollback
     case readMeta, writeMeta, writeAnchor
     case namespaceByName, allNamespaces, insertNamespace, updateNamespace, writePause, arrival, setArrival, leases
-    case readCounters, addToCounters, countRestart
+    case readCounters, addToCounters
     case tallies, addToTally, deleteEmptyTally, oldestReady, wokenRows
     case pendingByKey, rowByID, insertRow, insertPending, deleteRow, runValue
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
@@ -22,6 +22,7 @@ enum Query: Int, CaseIterable {
 
     private static let namespace = NamespaceColumn.allCases.map(\.sqlName).joined(separator: ", ")
     private static let rules = NamespaceColumn.ofRules.map(\.sqlName)
+    private static let counters = ["attempts", "lost_leases", "runs", "executed", "failures", "restarted", "dead"]
     private static let row = names(WorkColumn.read, RowColumn.all) + ", error"
     private static let pending = names(WorkColumn.read, RowColumn.ofPending)
     private static let deadRun = RowColumn.ofRun.map(\.name).joined(separator: ", ")
@@ -81,15 +82,10 @@ enum Query: Int, CaseIterable {
         case .setArrival: "UPDATE namespaces SET arrival = :arrival WHERE id = :namespace"
         case .leases: "SELECT id, run_until FROM work WHERE run_state = 'claimed' AND namespace = :namespace"
 
-        case .readCounters: "SELECT attempts, lost_leases, dead, restarted FROM namespaces WHERE id = :namespace"
+        case .readCounters:
+            "SELECT \(Self.counters.joined(separator: ", ")) FROM namespaces WHERE id = :namespace"
         case .addToCounters:
-            """
-            UPDATE namespaces
-            SET attempts = attempts + :attempts, lost_leases = lost_leases + :lost_leases, dead = dead + :dead
-            WHERE id = :namespace
-            """
-
-        case .countRestart: "UPDATE namespaces SET restarted = restarted + 1 WHERE id = :namespace"
+            "UPDATE namespaces SET \(Self.counters.map { "\($0) = \($0) + :\($0)" }.joined(separator: ", ")) WHERE id = :namespace"
 
         case .tallies: "SELECT period, \(Tally.names.joined(separator: ", ")) FROM tally WHERE namespace = :namespace"
         case .addToTally:

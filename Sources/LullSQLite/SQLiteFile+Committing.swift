@@ -108,7 +108,7 @@ extension SQLiteFile {
         if connection.latestFailure == nil {
             try? transaction.deleteReleasedValues(afterWriting: connection.rowsWritten &- rows)
         }
-        if connection.latestFailure == nil { try? transaction.writeTallies() }
+        if connection.latestFailure == nil { try? transaction.writeCounts() }
         var meta = transaction.meta
         let isUnchanged = connection.rowsWritten == rows && !transaction.hasMovedPages && !meta.differs(from: old)
         if connection.latestFailure == nil, isUnchanged { return .unchanged(connection) }

@@ -48,7 +48,7 @@ extension SQLiteTransaction {
     }
 
     /// Stores a run that has failed for good, with its values.
-    private func insertDead(
+    private mutating func insertDead(
         _ run: DurableRow.Run, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         guard run.value.batch.value == .stored(.run) else {
@@ -59,7 +59,7 @@ extension SQLiteTransaction {
         statement.bind(":now", now)
         statement.bind(":id", entry.handle)
         try statement.run()
-        try addToCounters(of: namespace, dead: 1)
+        count(dead: 1, in: namespace)
     }
 
     // MARK: - Queries
@@ -164,7 +164,7 @@ extension SQLiteTransaction {
         let before = connection.rowsWritten
         try statement.run()
         guard connection.rowsWritten != before else { return false }
-        try addToCounters(of: namespace, dead: -1)
+        count(dead: -1, in: namespace)
         return true
     }
 

@@ -22,6 +22,7 @@ package struct SQLiteTransaction: DurableTable {
     private var written = WrittenWakes()
     /// What this transaction has changed in the counts, and not written yet.
     var tallies: [TallyPlace: Tally] = [:]
+    var counters: [Int64: CounterChange] = [:]
     /// The namespace of the latest call: most transactions have one only.
     private var latestNamespace: DurableNamespace?
     /// Whether old entries were deleted in this transaction.
@@ -266,6 +267,7 @@ extension SQLiteTransaction {
             try run(query, on: namespace)
         }
         tallies = tallies.filter { $0.key.namespace != namespace.id }
+        counters[namespace.id] = nil
         forgetCachedNamespaces()
         return true
     }

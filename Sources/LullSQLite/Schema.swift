@@ -6,7 +6,7 @@ enum Schema {
     static let applicationID: Int64 = 0x4C75_6C6C
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
-    static let migrations = [tables, restarting, pausing, limiting, merging, context]
+    static let migrations = [tables, restarting, pausing, limiting, merging, context, looking]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
     // pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
@@ -107,6 +107,13 @@ enum Schema {
     // The context of a submit is a part of the stored value (`StoredValue`), which an older program would not know: only the number of
     // the version changes.
     private static let context = ""
+
+    // How many runs have begun, the submits behind them, and the attempts that failed.
+    private static let looking = """
+        ALTER TABLE namespaces ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespaces ADD COLUMN executed INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE namespaces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+        """
 }
 
 extension Connection {

@@ -355,26 +355,6 @@ extension ConformanceCase {
             fixture.pass(17)
             #expect(try await fixture.store.status().first?.oldestDue == .milliseconds(2))
         },
-        ConformanceCase("attempts and lost leases are counted for each namespace, forever") { fixture in
-            try await fixture.open(.debounce(10))
-            try await fixture.store.open("other", try .debounce(10))
-            func counts() async throws -> [[Int]] {
-                try await fixture.store.status().map { [$0.attempts, $0.lostLeases] }
-            }
-            for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
-            #expect(try await counts() == [[0, 0], [0, 0]])
-            fixture.pass(10)
-            let runs = try await fixture.claim(lease: 100, maxAttempts: 2)
-            #expect(try await counts() == [[3, 0], [0, 0]])
-            try await fixture.complete(runs[0])
-            try await fixture.fail(runs[1], retry: 0)
-            // An attempt after a failure, and one after a lost lease; then a lease is lost by a run that has had its attempts.
-            #expect(try await fixture.claim(by: 2, lease: 100, maxAttempts: 2).count == 1)
-            #expect(try await counts() == [[4, 0], [0, 0]])
-            fixture.pass(101)
-            #expect(try await fixture.claim(by: 3, lease: 100, maxAttempts: 2).count == 1)
-            #expect(try await counts() == [[5, 2], [0, 0]])
-        },
         ConformanceCase("keys are listed in the order of their bytes, by prefix, no more than asked for") { fixture in
             try await fixture.open(.debounce(10))
             for key in ["b", "a/2", "é", "a/1", "a", "B", "a/10"] { try await fixture.submit("1", key) }

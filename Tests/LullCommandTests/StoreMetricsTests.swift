@@ -37,7 +37,11 @@ struct StoreMetricsTests {
         #expect(try value("lull_oldest_due_seconds") ?? 0 > 0)
         #expect(
             try metrics().families.map(\.type)
-                == ["gauge", "gauge", "gauge", "gauge", "gauge", "gauge", "unknown", "unknown", "unknown"])
+                == [
+                    "gauge", "gauge", "gauge", "gauge", "gauge", "gauge", "unknown", "unknown", "unknown", "unknown",
+                    "unknown",
+                    "unknown",
+                ])
     }
 
     @Test func `names of namespaces are escaped`() throws {
@@ -56,6 +60,8 @@ struct StoreMetricsTests {
         }
         #expect(try value("lull_attempts_total") == 3)
         #expect(try value("lull_lost_leases_total") == 0)
+        #expect(
+            try [value("lull_runs_total"), value("lull_executed_total"), value("lull_failures_total")] == [1, 1, 3])
         #expect(try store.object("status --json")["attempts"] as? Int == 3)
     }
 

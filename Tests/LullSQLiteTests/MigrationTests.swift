@@ -57,6 +57,7 @@ import Testing
             "dead DROP COLUMN run_mark", "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
             "namespaces DROP COLUMN starts", "namespaces DROP COLUMN period", "namespaces DROP COLUMN burst",
             "namespaces DROP COLUMN max_running", "namespaces DROP COLUMN arrival", "namespaces DROP COLUMN merges",
+            "namespaces DROP COLUMN runs", "namespaces DROP COLUMN executed", "namespaces DROP COLUMN failures",
         ] {
             try raw.execute("ALTER TABLE \(column)")
         }
@@ -65,6 +66,7 @@ import Testing
         #expect(try place.number("PRAGMA user_version") == Self.version)
         #expect(try file.status()?.pending == 30 && file.status()?.rules.whileRunning == .queue)
         #expect(try file.status()?.restarted == 0 && file.status()?.pause == nil)
+        #expect(try file.status()?.runs == 0 && file.status()?.executed == 0 && file.status()?.failures == 0)
         #expect(try file.submit(submission("key 1", "value")).generation == 2)
         #expect(try file.audit(isComplete: true) == [])
     }

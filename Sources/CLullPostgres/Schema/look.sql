@@ -52,13 +52,15 @@ END $$;
 -- at.
 CREATE OR REPLACE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (
     namespace namespaces, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, oldest_due bigint,
-    attempts bigint, lost_leases bigint, restarted bigint, next_start bigint
+    attempts bigint, lost_leases bigint, runs bigint, executed bigint, failures bigint, restarted bigint,
+    next_start bigint
 ) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
 BEGIN ATOMIC
     SELECT
         n, c.pending + f.pending, c.ready + f.ready, c.running, c.retrying - f.replaced, c.dead,
         greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0),
-        c.restarted, nullif(greatest(next_start(n, t.now) - t.now, 0), 0)
+        coalesce(s.runs, 0), coalesce(s.executed, 0), coalesce(s.failures, 0), c.restarted,
+        nullif(greatest(next_start(n, t.now) - t.now, 0), 0)
     FROM namespaces n
     CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
     CROSS JOIN LATERAL (
@@ -112,7 +114,9 @@ BEGIN ATOMIC
         WHERE w.namespace + 0 = n.id AND w.ready_due IS NOT NULL ORDER BY w.ready_due LIMIT 1
     ) r ON true
     CROSS JOIN LATERAL (
-        SELECT sum(o.attempts)::bigint AS attempts, sum(o.lost_leases)::bigint AS lost_leases
+        SELECT
+            sum(o.attempts)::bigint AS attempts, sum(o.lost_leases)::bigint AS lost_leases,
+            sum(o.runs)::bigint AS runs, sum(o.executed)::bigint AS executed, sum(o.failures)::bigint AS failures
         FROM workers o WHERE o.namespace = n.id
     ) s
     WHERE NOT n.is_forgotten OR has_work(n.id)

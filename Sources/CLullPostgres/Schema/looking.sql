@@ -1,5 +1,10 @@
 -- Version 7: what there is to look at.
 
+-- How many runs have begun, the submits behind them, and how many attempts have failed.
+ALTER TABLE workers ADD COLUMN runs bigint NOT NULL DEFAULT 0;
+ALTER TABLE workers ADD COLUMN executed bigint NOT NULL DEFAULT 0;
+ALTER TABLE workers ADD COLUMN failures bigint NOT NULL DEFAULT 0;
+
 -- An answer of `list` and of `upcoming`. worker: the one that has the run; NULL between two attempts.
 CREATE TYPE listing AS (
     key bytea, pending bigint, due_in bigint, ready bigint, run bigint, attempt bigint, worker bigint, error text,
@@ -7,4 +12,5 @@ CREATE TYPE listing AS (
 );
 
 -- These have other results now.
+DROP FUNCTION IF EXISTS status(bigint);
 DROP FUNCTION IF EXISTS list(text, bytea, bytea, int, bigint);

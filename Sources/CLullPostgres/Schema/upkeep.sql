@@ -54,12 +54,16 @@ BEGIN
             SELECT o.ctid FROM workers o
             WHERE o.namespace = n.id AND o.owner NOT IN (0, worker) AND o.seen < now - memory
             FOR UPDATE SKIP LOCKED))
-        RETURNING w.attempts, w.lost_leases
+        RETURNING w.*
     )
-    INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at)
-    SELECT n.id, 0, sum(g.attempts), sum(g.lost_leases), now FROM gone g HAVING count(*) > 0
-    ON CONFLICT (namespace, owner) DO UPDATE
-    SET attempts = w.attempts + excluded.attempts, lost_leases = w.lost_leases + excluded.lost_leases, at = excluded.at;
+    INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, runs, executed, failures, at)
+    SELECT
+        n.id, 0, sum(g.attempts), sum(g.lost_leases), sum(g.runs), sum(g.executed), sum(g.failures), now
+    FROM gone g HAVING count(*) > 0
+    ON CONFLICT (namespace, owner) DO UPDATE SET
+        attempts = w.attempts + excluded.attempts, lost_leases = w.lost_leases + excluded.lost_leases,
+        runs = w.runs + excluded.runs, executed = w.executed + excluded.executed,
+        failures = w.failures + excluded.failures, at = excluded.at;
     INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at, host, process, seen)
     VALUES (n.id, worker, 0, 0, now, announce.host, announce.process, now)
     ON CONFLICT (namespace, owner) DO UPDATE SET host = excluded.host, process = excluded.process, seen = excluded.seen;

@@ -1,5 +1,21 @@
 -- The calls of workers: claims and reports.
 
+-- Adds to what a worker has done.
+CREATE OR REPLACE FUNCTION count_work(
+    n namespaces, worker bigint, attempts bigint, lost_leases bigint, runs bigint, executed bigint, failures bigint
+) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+#variable_conflict use_column
+BEGIN
+    INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, runs, executed, failures, at)
+    VALUES (
+        n.id, worker, count_work.attempts, count_work.lost_leases, count_work.runs, count_work.executed,
+        count_work.failures, present())
+    ON CONFLICT (namespace, owner) DO UPDATE SET
+        attempts = w.attempts + excluded.attempts, lost_leases = w.lost_leases + excluded.lost_leases,
+        runs = w.runs + excluded.runs, executed = w.executed + excluded.executed,
+        failures = w.failures + excluded.failures, at = excluded.at;
+END $$;
+
 -- Claims.
 
 -- A row's run as an answer of `claim`.
@@ -68,6 +84,9 @@ DECLARE
     left_over int;
     begun bigint := 0;
     lost bigint := 0;
+    -- Of what has begun, the runs that are new, and the submits behind them.
+    fresh bigint := 0;
+    behind bigint := 0;
 BEGIN
     PERFORM ensure_durability();
     IF since IS NULL THEN PERFORM check_place(); END IF;
@@ -121,6 +140,10 @@ BEGIN
                     room := room - (a.what = 'run')::int;
                     begun := begun + (a.what = 'run')::int;
                     lost := lost + (a.what = 'lost')::int;
+                    IF a.what = 'run' AND a.run = a.fence THEN
+                        fresh := fresh + 1;
+                        behind := behind + a.submits;
+                    END IF;
                     IF a.what <> 'lost' THEN RETURN NEXT a; END IF;
                 END LOOP;
                 n.arrival := after_starts(n, 1 - room, now);
@@ -214,10 +237,12 @@ BEGIN
             LOOP
                 count := count + 1;
                 last := a.resume;
+                behind := behind + a.submits;
                 RETURN NEXT a;
             END LOOP;
             room := room - count;
             begun := begun + count;
+            fresh := fresh + count;
             IF room = 0 THEN
                 resume := last;
                 EXIT;
@@ -258,6 +283,10 @@ BEGIN
                         room := room - (a.what = 'run')::int;
                         begun := begun + (a.what = 'run')::int;
                         lost := lost + (a.what = 'lost')::int;
+                        IF a.what = 'run' AND a.run = a.fence THEN
+                            fresh := fresh + 1;
+                            behind := behind + a.submits;
+                        END IF;
                         IF a.what <> 'lost' THEN RETURN NEXT a; END IF;
                     END LOOP;
                 ELSE
@@ -276,13 +305,7 @@ BEGIN
         UPDATE namespaces s SET arrival = n.arrival
         WHERE s.id = n.id AND (s.arrival IS DISTINCT FROM n.arrival OR s.max_running IS NOT NULL AND begun > 0);
     END IF;
-    IF begun + lost > 0 THEN
-        INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at)
-        VALUES (n.id, claim.owner, begun, lost, present())
-        ON CONFLICT (namespace, owner) DO UPDATE SET
-            attempts = w.attempts + excluded.attempts, lost_leases = w.lost_leases + excluded.lost_leases,
-            at = excluded.at;
-    END IF;
+    IF begun + lost > 0 THEN PERFORM count_work(n, claim.owner, begun, lost, fresh, behind, 0); END IF;
     a := NULL;
     a.what := 'next'; a.first := now; a.resume := resume;
     IF counts_starts AND n.max_running IS NULL THEN a.because := 'limit'; END IF;
@@ -334,6 +357,7 @@ DECLARE
     r work;
     o work;
     now bigint;
+    failed bigint := 0;
 BEGIN
     PERFORM ensure_durability();
     PERFORM limit_locks(patience);
@@ -393,13 +417,17 @@ BEGIN
         CASE kinds[i]
             WHEN 'heartbeat' THEN r := heartbeat(r, spans[i], now);
             WHEN 'completed' THEN r := complete(r, n, now);
-            WHEN 'failed' THEN r := fail(r, n, errors[i], spans[i], now);
+            WHEN 'failed' THEN
+                -- A run that was interrupted is counted as that.
+                failed := failed + (NOT goes_back(r))::int;
+                r := fail(r, n, errors[i], spans[i], now);
             WHEN 'released', 'interrupted' THEN r := release(r, n, now);
         END CASE;
         PERFORM write_row(r, n, true);
         IF NOT is_at_rest(r) THEN earliest := least(earliest, wake(r, n)); END IF;
         answers[i] := CASE WHEN kinds[i] = 'heartbeat' AND r.run_mark < 9223372036854775807 THEN 4 ELSE 0 END;
     END LOOP;
+    IF failed > 0 THEN PERFORM count_work(n, report_many.owner, 0, 0, 0, 0, failed); END IF;
     IF notifies AND earliest < plus(coalesce(at, present()), 1000000) THEN PERFORM wake_up(n); END IF;
 END $$;
 

@@ -22,9 +22,9 @@ if not rules then
     return redis.error_reply('NOPOLICY the namespace has never been opened with a policy')
 end
 -- base: the highest number that a row has begun with, or that a submit of a deleted row has had. fence: the latest
--- fence. restarted: how often values went back.
-local base, fence, now, attempts, lost_leases, restarted = unpack(unpacked(numbers))
-restarted = restarted or 0
+-- fence. restarted: how often values went back. runs_begun: how many runs. executed: the submits behind them.
+-- failures: how many attempts have failed.
+local base, fence, now, attempts, lost_leases, restarted, runs_begun, executed, failures = unpack(unpacked(numbers))
 if ARGV[1] ~= '' then
     now = max(now, tonumber(ARGV[1]))
 else

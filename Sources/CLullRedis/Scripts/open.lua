@@ -40,6 +40,6 @@ for _, i in ipairs({ 7, 8, 9, 11 }) do redis.call('ZADD', KEYS[i], '+inf', '\255
 -- All keys have this score, and are in the order of their bytes.
 redis.call('ZADD', KEYS[10], '0', '\255lull')
 packed = cmsgpack.pack(given)
-redis.call('HSETNX', META, 'numbers', cmsgpack.pack({ 0, tonumber(ARGV[1]), 0, 0, 0 }))
+redis.call('HSETNX', META, 'numbers', cmsgpack.pack({ 0, tonumber(ARGV[1]), 0, 0, 0, 0, 0, 0, 0 }))
 redis.call('HSET', META, 'version', VERSION, 'rules', packed, 'place', place)
 return { cmsgpack.unpack(place)[2], packed }

@@ -283,6 +283,8 @@ local function save(is_worker)
     change('ZREM', READY, unreadied)
     change('ZADD', READY, readied)
     change('HDEL', META, uncounted)
-    add(counted, 'numbers', pack({ base, fence, now, attempts, lost_leases, restarted }))
+    add(counted, 'numbers', pack({
+        base, fence, now, attempts, lost_leases, restarted, runs_begun, executed, failures
+    }))
     change('HSET', META, counted)
 end

@@ -28,6 +28,8 @@ local function report(key, id, fence, kind, span, error)
     elseif kind == 'completed' then
         complete(r)
     elseif kind == 'failed' then
+        -- A run that was interrupted is counted as that.
+        if not goes_back(r) then failures = failures + 1 end
         fail(r, error, span and plus(now, span))
     else
         release(r)
@@ -139,6 +141,8 @@ local function start(keys, certain)
             if claim(r, owner, lease, max_attempts) then
                 add(runs, { r.key, r.run })
                 room, begun, next_end = room - 1, begun + 1, min(next_end, r.run.start)
+                -- Each later claim of a run has a later fence.
+                if r.run.fence == r.run.id then runs_begun, executed = runs_begun + 1, executed + r.run.count end
                 if not was_claimed then slots = slots - 1 end
             else
                 if was_claimed then slots = slots + 1 end

@@ -59,6 +59,20 @@ extension DurableStatus {
             { .count($0.lostLeases) }
         ),
         (
+            Figure(name: "runs", property: "runs", metric: "lull_runs", help: "Runs that have begun.", isCounter: true),
+            { .count($0.runs) }
+        ),
+        (
+            Figure(
+                name: "executed", property: "executed", metric: "lull_executed",
+                help: "Submits behind the runs that have begun.", isCounter: true), { .count($0.executed) }
+        ),
+        (
+            Figure(
+                name: "failures", property: "failures", metric: "lull_failures",
+                help: "Attempts that ended with an error.", isCounter: true), { .count($0.failures) }
+        ),
+        (
             Figure(
                 name: "restarted", property: "restarted", metric: "lull_restarts",
                 help: "Runs that a newer value has interrupted, and whose values went back.", isCounter: true),

@@ -13,7 +13,6 @@ extension DurableTable {
         if namespace.pause != nil { return ([], [], nil) }
         var result = ClaimResult(
             runs: try handOutAgain(claim, in: namespace, at: now), room: try startRoom(in: namespace, at: now))
-        let knownCount = result.runs.count
         while result.runs.count < claim.limit, result.room.limiter.next <= now {
             let wanted = result.room.most(claim.limit - result.runs.count, at: now)
             // Without a slot, what a worker has lost may still be taken over.
@@ -25,10 +24,7 @@ extension DurableTable {
             let certain = wanted == 0 || found.count < wanted ? now : last.wake
             try take(from: found, through: certain, &result, claim, in: namespace, at: now)
         }
-        let attempts = result.runs.count - knownCount
-        if attempts + result.lostLeases > 0 {
-            try count(attempts: attempts, lostLeases: result.lostLeases, in: namespace)
-        }
+        if result.totals != DurableTotals() { try count(result.totals, in: namespace) }
         if namespace.rules.limit != nil, result.room.limiter.arrival != result.room.stored {
             try setArrival(result.room.limiter.arrival, in: namespace)
         }
@@ -92,7 +88,7 @@ extension DurableTable {
             var endings: [DurableEnding] = []
             // The run may start, so if a worker has it, its lease has expired.
             let wasLost = row.run.map { !$0.isInBackoff } ?? false
-            if wasLost { result.lostLeases += 1 }
+            if wasLost { result.totals.lostLeases += 1 }
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
@@ -101,6 +97,7 @@ extension DurableTable {
             }
             result.room.note(isClaimed: isClaimed, wasLost: wasLost, until: row.run?.state.end, at: now)
             if isClaimed, let run = row.run {
+                result.totals.count(attemptAt: run)
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
                 result.runs.append(DurableRun(key: old.key, stored: values, run: run))
@@ -155,6 +152,8 @@ extension DurableTable {
             row.complete(at: now, by: namespace.rules, &endings)
         case .failed(let error, let retry):
             row.fail(Array(error.utf8), retry: retry, at: now, by: namespace.rules, &endings)
+            // A run that was interrupted is counted as that.
+            if !row.hasPutBack(old.row, endings) { try count(DurableTotals(failures: 1), in: namespace) }
         case .released:
             row.release(at: now, by: namespace.rules, &endings)
         case .interrupted:
@@ -257,7 +256,7 @@ private struct ClaimResult {
     var runs: [DurableRun]
     /// Runs whose last lease has expired.
     var dead: [DurableRun] = []
-    var lostLeases = 0
+    var totals = DurableTotals()
     var room: StartRoom
 }
 

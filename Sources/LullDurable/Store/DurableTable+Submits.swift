@@ -125,7 +125,9 @@ extension DurableTable {
         // Before the row changes: it may hold the values of what has ended.
         if namespace.rules.whileRunning != .queue {
             if row.interrupts(old?.row, by: namespace.rules) { noteInterruption(in: namespace) }
-            if row.hasPutBack(old?.row, endings) { try countRestart(in: namespace) }
+            if row.hasPutBack(old?.row, endings) {
+                try count(DurableTotals(restarted: 1), in: namespace)
+            }
         }
         for ending in endings {
             let entry = old ?? DurableEntry(handle: 0, key: key, row: row, wake: .farFuture)

@@ -65,10 +65,8 @@ package protocol DurableTable {
         in namespace: DurableNamespace
     ) throws(DurableError) -> [(handle: Int64, until: CoreInstant)]
 
-    /// Counts attempts that begin, and leases that ended before their runs: see ``DurableStatus``.
-    mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) throws(DurableError)
-    /// Counts that the values of a run went back: see ``DurableStatus/restarted``.
-    mutating func countRestart(in namespace: DurableNamespace) throws(DurableError)
+    /// Adds what has happened in a step to the counters of a namespace.
+    mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) throws(DurableError)
     /// Takes note that workers have to look at their runs: see ``DurableStore/interruptions(of:besides:in:atMost:)``.
     mutating func noteInterruption(in namespace: DurableNamespace)
 

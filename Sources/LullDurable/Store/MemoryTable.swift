@@ -19,9 +19,7 @@ struct MemoryTable: DurableTable {
         /// The keys that have ends, and the tokens, by age.
         var endLog = AgeLog<[UInt8]>()
         var tokenLog = AgeLog<String>()
-        var attempts = 0
-        var lostLeases = 0
-        var restarted = 0
+        var totals = DurableTotals()
         /// What the limit has counted.
         var arrival = CoreInstant.farPast
         /// What the workers have announced, by their numbers, and when.
@@ -131,12 +129,7 @@ struct MemoryTable: DurableTable {
         }
     }
 
-    mutating func count(attempts: Int, lostLeases: Int, in namespace: DurableNamespace) {
-        self[namespace].attempts += attempts
-        self[namespace].lostLeases += lostLeases
-    }
-
-    mutating func countRestart(in namespace: DurableNamespace) { self[namespace].restarted += 1 }
+    mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) { self[namespace].totals += totals }
 
     mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
@@ -269,9 +262,7 @@ extension MemoryTable {
         status.pause = namespace.pause
         for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
         status.dead = self[namespace].dead.count
-        status.attempts = self[namespace].attempts
-        status.lostLeases = self[namespace].lostLeases
-        status.restarted = self[namespace].restarted
+        status.add(self[namespace].totals)
         status.noteStarts(after: self[namespace].arrival, at: now)
         return status
     }

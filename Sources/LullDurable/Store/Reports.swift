@@ -52,6 +52,14 @@ public struct DurableStatus: Hashable, Sendable {
     public var attempts = 0
     /// The number of times that a run was taken from a worker whose lease had expired.
     public var lostLeases = 0
+    /// The number of runs that have begun since the namespace was created: further attempts do not count.
+    public var runs = 0
+    /// The number of submits behind those runs: `executed / runs` submits became one. Those of a run whose values went back count again
+    /// with the run that executes them.
+    public var executed = 0
+    /// The number of attempts that ended because the handler threw. Leases that expired are in ``lostLeases``, and runs that a newer
+    /// value interrupted in ``restarted``.
+    public var failures = 0
     /// The number of times that the values of a run went back for a newer value: see ``DurableWhileRunning``.
     public var restarted = 0
     /// Why and since when the namespace is paused; nil if it is not.

@@ -178,6 +178,11 @@ extension SimulationRun {
         }
         for run in answer.runs { checkContext(run.context, of: run.values, of: run.id) }
         for run in handed {
+            // Later claims of a run have later fences.
+            if run.fence == run.run {
+                totals.runs += 1
+                totals.executed += run.count
+            }
             fail(books.give(run, to: terms.owner, at: now, until: now + terms.lease))
         }
         for (key, submit) in model.claim(terms, at: now, handed: handed) {
@@ -260,6 +265,7 @@ extension SimulationRun {
             fail(books.accept(report.kind, report.key, report.run, at: now))
         }
         if reply == .leaseLost { figures.lostLeases += 1 }
+        if reply == .accepted, case .failed = report.kind { totals.failures += 1 }
         return answer
     }
 
@@ -309,6 +315,12 @@ extension SimulationRun {
         if (status?.pause.map { $0.reason ?? "" }) != model.pause { fail("the status has another pause") }
         // What has gone back since a row was written is counted with the next step on it.
         if let status, status.restarted > model.restarted { fail("\(status.restarted) runs went back") }
+        if let status {
+            if (status.runs, status.executed) != (totals.runs, totals.executed) {
+                fail("\(status.runs) runs with \(status.executed) submits are counted instead of \(totals)")
+            }
+            if status.failures > totals.failures { fail("\(status.failures) failures of \(totals.failures) reports") }
+        }
         let dead = try await store.dead(in: namespace, limit: 1000)
         if dead.count != expected[4] { fail("\(dead.count) dead runs are listed") }
         for run in dead {

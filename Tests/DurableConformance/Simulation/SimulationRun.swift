@@ -37,6 +37,8 @@ final class SimulationRun {
     var books = Books()
     var numbers: Numbers
     var figures = SimulationFigures()
+    /// What has happened in the namespace; a failure of a run that was interrupted is among the failures, too.
+    var totals = DurableTotals()
     /// The first mistake of the store.
     var finding: String?
 

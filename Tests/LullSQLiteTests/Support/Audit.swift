@@ -88,6 +88,8 @@ extension SQLiteTransaction {
             FROM (SELECT * FROM (SELECT * FROM tally EXCEPT \(counted)) UNION ALL SELECT * FROM (\(counted) EXCEPT SELECT * FROM tally))
             UNION ALL SELECT 'dead of ' || name || ': ' || dead FROM namespaces
             WHERE dead <> (SELECT count(*) FROM dead WHERE dead.namespace = namespaces.id)
+            UNION ALL SELECT 'counters of ' || name FROM namespaces
+            WHERE runs > attempts OR executed < runs OR failures + lost_leases > attempts
             """)
         defer { statement.reset() }
         var found: [String] = []

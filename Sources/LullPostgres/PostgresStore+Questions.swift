@@ -158,13 +158,30 @@ extension PostgresStore {
         statement.add(namespace)
         statement.add(int: Int32(clamping: max(0, limit)))
         statement.add(options.microseconds)
-        return try await ask(statement, in: namespace, isRepeatable: true).rows.map { row in
-            let (first, last) = (row.bigint(3) ?? 0, row.bigint(4) ?? 0)
-            return DurableDeadRun(
-                id: row.bigint(0) ?? 0, key: row.bytes(1) ?? [], stored: row.byteStrings(2),
-                submits: first...max(first, last), count: Int(row.bigint(5) ?? 0), attempts: Int(row.bigint(6) ?? 0),
-                error: row.text(7), age: .microseconds(row.bigint(8) ?? 0))
-        }
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableDeadRun($0) }
+    }
+
+    package func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("dead_runs", 7)
+        statement.add(namespace)
+        add(selection, to: &statement)
+        statement.add(newestFirst)
+        statement.add(int: Int32(clamping: max(0, limit)))
+        return try await ask(statement, in: namespace, isRepeatable: true).rows.map { DurableDeadRun($0) }
+    }
+
+    package func deadRun(
+        _ run: Int64, in namespace: String
+    ) async throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+        try checkText(namespace, "the name of the namespace")
+        var statement = statement("dead_run", 3)
+        statement.add(namespace)
+        statement.add(run)
+        statement.add(options.microseconds)
+        return try await ask(statement, in: namespace, isRepeatable: true).first.map { DurableDeadRun($0) }
     }
 
     /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``.
@@ -188,7 +205,7 @@ extension PostgresStore {
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> [Int64] {
         try checkText(namespace, "the name of the namespace")
-        var statement = statement("dead_runs", 5)
+        var statement = statement("dead_runs", 5, selecting: "run")
         statement.add(namespace)
         add(selection, to: &statement)
         return try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bigint(0) }
@@ -277,5 +294,16 @@ extension DurableListing<[UInt8]> {
         self.init(
             key: row.bytes(0) ?? [], pending: Int(row.bigint(1) ?? 0), dueIn: row.bigint(2).map { .microseconds($0) },
             ready: Int(row.bigint(3) ?? 0), run: run)
+    }
+}
+
+extension DurableDeadRun<[UInt8]> {
+    /// Reads a row of the functions `dead`, `dead_run` and `dead_runs`.
+    fileprivate init(_ row: Row) {
+        let (first, last) = (row.bigint(3) ?? 0, row.bigint(4) ?? 0)
+        self.init(
+            id: row.bigint(0) ?? 0, key: row.bytes(1) ?? [], stored: row.byteStrings(2),
+            submits: first...max(first, last), count: Int(row.bigint(5) ?? 0), attempts: Int(row.bigint(6) ?? 0),
+            error: row.text(7), age: .microseconds(row.bigint(8) ?? 0))
     }
 }

@@ -2,7 +2,7 @@ internal import Lull
 package import LullCore
 public import LullDurable
 
-// Looking, and dead runs.
+// Looking.
 
 extension RedisStore {
     /// What a shard has, at an instant.
@@ -173,8 +173,6 @@ extension RedisStore {
         return (info["used_memory"].flatMap { Int64($0) } ?? 0, limit > 0 ? limit : nil)
     }
 
-    // MARK: - Dead runs
-
     /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
     public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
         var arguments = Command("\(worker.id)", worker.host, "\(worker.process)")
@@ -205,50 +203,6 @@ extension RedisStore {
         return DurableWorker.listed(announced)
     }
 
-    /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
-    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        var all: [(at: CoreInstant, run: DurableDeadRun<[UInt8]>)] = []
-        for shard in 0..<(try await shards(of: namespace)) {
-            let look = try await look(at: namespace, shard)
-            let collects = look.rules.combination == .collect
-            let prefix = Scripts.prefix(namespace, shard)
-            let ids = try await ask(Command("ZRANGE", prefix + "dead", "0", "\(max(0, limit))"), in: namespace)
-            for id in (ids.list ?? []).compactMap(\.number).prefix(max(0, limit)) {
-                let packed = Packed(try await ask(Command("HGET", prefix + "past", "d\(id)"), in: namespace).bytes)
-                // It may have been retried meanwhile.
-                guard let key = packed?[0].bytes, let at = packed?[1].number, let stored = packed?[2] else { continue }
-                let run = DurableRow.Run(stored)
-                let values = try await values(
-                    of: key, from: stored["index"].number ?? 0, count: collects ? run.value.count : 1, prefix,
-                    collects: collects)
-                let age = DurableNamespace.time(from: CoreInstant(stored: at), to: look.now)
-                all.append(
-                    (
-                        CoreInstant(stored: at),
-                        DurableDeadRun(
-                            id: run.id, key: key, stored: values, submits: run.value.submits, count: run.value.count,
-                            attempts: run.attempt, error: run.errorText, age: age)
-                    ))
-            }
-        }
-        return all.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map(\.run)
-    }
-
-    private func values(
-        of key: [UInt8], from index: Int64, count: Int, _ prefix: String, collects: Bool
-    ) async throws(DurableError) -> [[UInt8]] {
-        var values: [[UInt8]] = []
-        for start in stride(from: 0, to: count, by: 1000) {
-            var command = Command("HMGET", prefix + "values")
-            for place in start..<min(start + 1000, count) { command.add(Array("\(index + Int64(place)):".utf8) + key) }
-            values += (try await ask(command).list ?? []).map { reply in
-                let bytes = reply.bytes ?? []
-                return collects ? Array(bytes.dropFirst(8)) : bytes
-            }
-        }
-        return values
-    }
-
     /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. Reads all rows of the namespace, some at a time.
     public func count(
         matching selection: DurableSelection, in namespace: String
@@ -261,58 +215,5 @@ extension RedisStore {
         }
         found.dead = try await deadRuns(matching: selection, in: namespace).count
         return found
-    }
-
-    /// Returns the dead runs of a selection: see ``/LullDurable/DurableStore/deadRuns(matching:in:)``.
-    public func deadRuns(
-        matching selection: DurableSelection, in namespace: String
-    ) async throws(DurableError) -> [Int64] {
-        var found: [(at: CoreInstant, run: Int64)] = []
-        for shard in 0..<(try await shards(of: namespace)) {
-            let now = try await look(at: namespace, shard).now
-            let prefix = Scripts.prefix(namespace, shard)
-            let ids = try await ask(Command("ZRANGE", prefix + "dead", "0", "-1"), in: namespace)
-            var rest = (ids.list ?? []).compactMap(\.number)[...]
-            while !rest.isEmpty {
-                let some = rest.prefix(1000)
-                rest = rest.dropFirst(some.count)
-                var command = Command("HMGET", prefix + "past")
-                for id in some { command.add("d\(id)") }
-                for (id, stored) in zip(some, try await ask(command, in: namespace).list ?? []) {
-                    // It may have been retried meanwhile.
-                    guard let packed = Packed(stored.bytes), let key = packed[0].bytes, let at = packed[1].number else {
-                        continue
-                    }
-                    let died = CoreInstant(stored: at)
-                    let error = DurableRow.Run(packed[2]).error
-                    if selection.includes(deadRunOf: key, error, diedAt: died, at: now) { found.append((died, id)) }
-                }
-            }
-        }
-        return found.sorted { ($0.at, $0.run) < ($1.at, $1.run) }.map(\.run)
-    }
-
-    /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
-    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
-        switch try await end(run, "retry", in: namespace) {
-        case "accepted":
-            state.signal(.farPast, in: namespace)
-            return .accepted
-        case "outdated": return .outdated
-        case "busy": return .busy
-        default: return .notFound
-        }
-    }
-
-    /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
-    @discardableResult
-    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
-        try await end(run, "discard", in: namespace) == "accepted"
-    }
-
-    private func end(_ run: Int64, _ what: String, in namespace: String) async throws(DurableError) -> String? {
-        let shards = Int64(try await shards(of: namespace))
-        let shard = Int((run % shards + shards) % shards)
-        return try await self.run(.dead, in: namespace, shard, isRepeatable: false, Command(what, "\(run)")).text
     }
 }

@@ -12,7 +12,7 @@ enum Query: Int, CaseIterable {
     case insertValue, values, generationOfValue, deleteValues, insertSpent, spent, deleteSpent
     case earliestRows, nextWake, rowsOfWorker, allRows, rowOfNamespace, keysOfSubmitter, rows, listedRows
     case insertEnd, extendEnd, latestEnd, endOfSubmit, endsNewestFirst, latestEnds, latestEndsOfKey
-    case insertDead, deadByRun, deadOfSubmit, newestDead, deadRuns, deadNumbers, deleteDead
+    case insertDead, deadByRun, deadOfSubmit, newestDead, oldestDeadRuns, newestDeadRuns, deleteDead
     case firstEnd, oldEnds, keepEnds, forgetEnds
     case firstToken, answerToToken, insertToken, forgetTokens
     case someRows, forgetEndsOfNamespace, forgetTokensOfNamespace, forgetValuesOfNamespace
@@ -27,6 +27,7 @@ enum Query: Int, CaseIterable {
     private static let pending = names(WorkColumn.read, RowColumn.ofPending)
     private static let deadRun = RowColumn.ofRun.map(\.name).joined(separator: ", ")
     private static let dead = names(DeadColumn.allCases, RowColumn.ofRun)
+    private static let deadWithoutValue = "key, at, error, NULL, \(deadRun)"
 
     private static func names(_ columns: [some Column], _ more: [RowColumn]) -> String {
         (columns.map { "\($0)" } + more.map(\.name)).joined(separator: ", ")
@@ -174,9 +175,10 @@ enum Query: Int, CaseIterable {
             WHERE namespace = :namespace AND key = :key AND run_from <= :generation AND run_to >= :generation LIMIT 1
             """
         case .newestDead: "SELECT max(run_to) FROM dead WHERE namespace = :namespace AND key = :key"
-        case .deadRuns:
-            "SELECT \(Self.dead) FROM dead WHERE namespace = :namespace ORDER BY at, run_id LIMIT :limit"
-        case .deadNumbers: "SELECT run_id, key, at, error FROM dead WHERE namespace = :namespace ORDER BY at, run_id"
+        case .oldestDeadRuns:
+            "SELECT \(Self.deadWithoutValue) FROM dead WHERE namespace = :namespace ORDER BY at, run_id"
+        case .newestDeadRuns:
+            "SELECT \(Self.deadWithoutValue) FROM dead WHERE namespace = :namespace ORDER BY at DESC, run_id DESC"
         case .deleteDead: "DELETE FROM dead WHERE run_id = :run AND namespace = :namespace"
 
         case .firstEnd: "SELECT recorded FROM ended ORDER BY id LIMIT 1"

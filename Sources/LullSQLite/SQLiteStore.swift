@@ -310,6 +310,20 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         try await read { file throws(DurableError) in try file.deadRuns(matching: selection, in: namespace) }
     }
 
+    package func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try await read { file throws(DurableError) in
+            try file.deadRuns(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit)
+        }
+    }
+
+    package func deadRun(
+        _ run: Int64, in namespace: String
+    ) async throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+        try await read { file throws(DurableError) in try file.deadRun(run, in: namespace) }
+    }
+
     /// Retries dead runs in one transaction: see ``/LullDurable/DurableStore/retryAll(_:in:)``.
     public func retryAll(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
         try await write { file throws(DurableError) in

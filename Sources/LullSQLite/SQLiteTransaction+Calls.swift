@@ -204,7 +204,36 @@ extension SQLiteTransaction {
 
     /// See ``DurableStore/dead(in:limit:)``.
     package mutating func dead(in name: String, limit: Int) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try dead(limit: limit, in: try namespace(name))
+        let namespace = try namespace(name)
+        var found: [DurableDeadRun<[UInt8]>] = []
+        for run in try deadRuns(matching: .all, in: namespace, limit: limit, { _, run, _ in run.id }) {
+            if let run = try deadRun(run, in: namespace) { found.append(run) }
+        }
+        return found
+    }
+
+    /// See ``DurableStore/deadRuns(matching:in:)``.
+    package mutating func deadRuns(
+        matching selection: DurableSelection, in name: String
+    ) throws(DurableError) -> [Int64] {
+        try deadRuns(matching: selection, in: try namespace(name)) { _, run, _ in run.id }
+    }
+
+    /// See ``StoreForCommands/deadRuns(matching:in:newestFirst:limit:)``.
+    package mutating func deadRuns(
+        matching selection: DurableSelection, in name: String, newestFirst: Bool, limit: Int
+    ) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        let now = now
+        return try deadRuns(
+            matching: selection, in: try namespace(name), newestFirst: newestFirst, limit: limit
+        ) { key, run, at in
+            DurableDeadRun(key: key, run: run, stored: [], diedAt: at, at: now)
+        }
+    }
+
+    /// See ``StoreForCommands/deadRun(_:in:)``.
+    package mutating func deadRun(_ run: Int64, in name: String) throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+        try deadRun(run, in: try namespace(name))
     }
 
     /// Returns the earliest instant at which something of a namespace can be claimed, nil if there is none, and whether the namespace

@@ -197,40 +197,34 @@ extension SQLiteTransaction {
         return listings.sortedByChange()
     }
 
-    /// Returns the numbers of the dead runs of a selection, the oldest first.
-    package mutating func deadRuns(
-        matching selection: DurableSelection, in name: String
-    ) throws(DurableError) -> [Int64] {
-        let statement = try connection[.deadNumbers]
-        defer { statement.reset() }
-        statement.bind(":namespace", try namespace(name).id)
-        var runs: [Int64] = []
-        while try statement.next() {
-            let error = statement.textOrNull(3).map { Array($0.utf8) }
-            let isSelected = selection.includes(
-                deadRunOf: statement.blob(1), error, diedAt: statement.instant(2), at: now)
-            if isSelected { runs.append(statement.integer(0)) }
-        }
-        return runs
-    }
-
-    func dead(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        var runs: [DurableDeadRun<[UInt8]>] = []
-        let statement = try connection[.deadRuns]
+    /// Returns what is wanted of some of the dead runs of a selection.
+    func deadRuns<Item>(
+        matching selection: DurableSelection, in namespace: DurableNamespace, newestFirst: Bool = false,
+        limit: Int = .max, _ item: (_ key: [UInt8], _ run: DurableRow.Run, _ at: CoreInstant) -> Item
+    ) throws(DurableError) -> [Item] {
+        let statement = try connection[newestFirst ? .newestDeadRuns : .oldestDeadRuns]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
-        statement.bind(":limit", max(0, limit))
-        while try statement.next() {
+        var found: [Item] = []
+        while found.count < limit, try statement.next() {
             let (key, run, at) = try dead(statement, in: namespace)
-            let values =
-                namespace.collects
-                ? try values(of: run.value, of: key, in: namespace) : [statement.blob(DeadColumn.value)]
-            runs.append(
-                DurableDeadRun(
-                    id: run.id, key: key, stored: values, submits: run.value.submits, count: run.value.count,
-                    attempts: run.attempt, error: run.errorText, age: DurableNamespace.time(from: at, to: now)))
+            if selection.includes(deadRunOf: key, run.error, diedAt: at, at: now) { found.append(item(key, run, at)) }
         }
-        return runs
+        return found
+    }
+
+    /// Returns a dead run with its values.
+    func deadRun(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+        let statement = try connection[.deadByRun]
+        defer { statement.reset() }
+        statement.bind(":run", run)
+        statement.bind(":namespace", namespace.id)
+        guard try statement.next() else { return nil }
+        let (key, run, at) = try dead(statement, in: namespace)
+        let values =
+            namespace.collects
+            ? try values(of: run.value, of: key, in: namespace) : [statement.blob(DeadColumn.value)]
+        return DurableDeadRun(key: key, run: run, stored: values, diedAt: at, at: now)
     }
 }
 

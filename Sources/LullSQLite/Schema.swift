@@ -108,11 +108,12 @@ enum Schema {
     // the version changes.
     private static let context = ""
 
-    // How many runs have begun, the submits behind them, and the attempts that failed.
+    // How many runs have begun, the submits behind them, and the attempts that failed. And the order in which runs have died.
     private static let looking = """
         ALTER TABLE namespaces ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespaces ADD COLUMN executed INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespaces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX dead_by_age ON dead (namespace, at, run_id);
         """
 }
 

@@ -171,6 +171,31 @@ extension ConformanceCase {
             #expect(keys == ["c", "a", "b"])
             #expect(try await fixture.dead(limit: 2).count == 2)
         },
+        ConformanceCase("a dead run is found by its number with its values, and listed without them") { fixture in
+            for combination in [Combination.latest, .collect] {
+                let namespace = "\(combination)"
+                try await fixture.open(.debounce(10, combination), namespace)
+                try await fixture.submit("a", in: namespace)
+                try await fixture.submit("b", in: namespace, context: "c")
+                fixture.pass(10)
+                let run = try #require(try await fixture.claim(in: namespace).first)
+                #expect(try await fixture.deadRun(run.id, in: namespace) == nil)
+                let failed = DurableReport.Kind.failed("no", retry: nil)
+                #expect(try await fixture.report(failed, run, in: namespace) == .accepted)
+                fixture.pass(5)
+                let dead = try #require(try await fixture.deadRun(run.id, in: namespace))
+                #expect(try await fixture.store.dead(in: namespace, limit: 9) == [dead])
+                #expect(dead.values == run.values && dead.context == "c" && dead.count == 2 && dead.attempts == 1)
+                #expect(dead.error == "no" && dead.age == .milliseconds(5) && dead.submits == run.submits)
+                var bare = dead
+                bare.values = []
+                bare.context = nil
+                #expect(try await fixture.deadRuns(.all, in: namespace) == [bare])
+                #expect(try await fixture.deadRun(run.id + 1, in: namespace) == nil)
+                #expect(try await fixture.store.discard(run.id, in: namespace))
+                #expect(try await fixture.deadRun(run.id, in: namespace) == nil)
+            }
+        },
         ConformanceCase("what has ended is listed with the newest first, with its error, of one key or of all") {
             fixture in
             try await fixture.open(.debounce(10))
@@ -220,6 +245,19 @@ extension ConformanceCase {
 extension StoreFixture {
     func dead(limit: Int = 100) async throws -> [DurableDeadRun<[UInt8]>] {
         try await store.dead(in: StoreFixture.namespace, limit: limit)
+    }
+
+    func deadRuns(
+        _ selection: DurableSelection, newestFirst: Bool = false, limit: Int = 100,
+        in namespace: String = StoreFixture.namespace
+    ) async throws -> [DurableDeadRun<[UInt8]>] {
+        try await forCommands.deadRuns(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit)
+    }
+
+    func deadRun(
+        _ run: Int64, in namespace: String = StoreFixture.namespace
+    ) async throws -> DurableDeadRun<[UInt8]>? {
+        try await forCommands.deadRun(run, in: namespace)
     }
 
     func ended(of key: String? = nil, limit: Int = 100) async throws -> [DurableEnd<[UInt8]>] {

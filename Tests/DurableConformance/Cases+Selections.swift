@@ -106,6 +106,12 @@ extension ConformanceCase {
             for (selection, indices) in expected {
                 let found = try await fixture.store.deadRuns(matching: selection, in: StoreFixture.namespace)
                 #expect(found == indices.map { runs[$0] }, "\(selection)")
+                for limit in 0...4 {
+                    let oldest = try await fixture.deadRuns(selection, limit: limit)
+                    #expect(oldest.map(\.id) == Array(found.prefix(limit)), "\(selection)")
+                    let newest = try await fixture.deadRuns(selection, newestFirst: true, limit: limit)
+                    #expect(newest.map(\.id) == Array(found.reversed().prefix(limit)), "\(selection)")
+                }
                 #expect(try await fixture.count(selection) == [0, 0, indices.count])
             }
             let namespace = StoreFixture.namespace
@@ -140,6 +146,8 @@ extension ConformanceCase {
             await #expect(throws: error) {
                 try await fixture.store.deadRuns(matching: .all, in: StoreFixture.namespace)
             }
+            await #expect(throws: error) { try await fixture.deadRuns(.all) }
+            await #expect(throws: error) { try await fixture.deadRun(1) }
         },
     ]
 }

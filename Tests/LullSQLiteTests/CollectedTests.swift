@@ -58,7 +58,8 @@ import Testing
         let failed = try pages { try file.report(report(#require(run), .failed("no", retry: .zero))) }
         run = try file.claim(claim()).first
         let died = try pages { try file.report(report(#require(run), .failed("no", retry: nil))) }
-        #expect(failed < 10 && died < 10)
+        // One more page for the order in which runs die.
+        #expect(failed < 10 && died < 11)
         #expect(try values == 3000)
         let id = try #require(run).id
         let retried = try pages {

@@ -52,6 +52,7 @@ import Testing
     @Test func `a file of the first version gets the rule for running runs`() throws {
         try make()
         let raw = try RawConnection(place.path)
+        try raw.execute("DROP INDEX dead_by_age")
         for column in [
             "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
             "dead DROP COLUMN run_mark", "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",

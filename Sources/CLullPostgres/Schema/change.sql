@@ -168,24 +168,6 @@ BEGIN
     SELECT count(*) INTO dead FROM dead_runs(namespace, prefix, age, failing, at);
 END $$;
 
--- The dead runs of a selection, the oldest first: those whose key begins with a prefix, that died at least `age`
--- microseconds ago, and that have `failing` in their error; NULL for any.
-CREATE OR REPLACE FUNCTION dead_runs(
-    namespace text, prefix bytea DEFAULT '', age bigint DEFAULT NULL, failing text DEFAULT NULL,
-    at bigint DEFAULT NULL
-) RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-#variable_conflict use_column
-DECLARE
-    n namespaces := named(namespace);
-    now bigint := coalesce(dead_runs.at, present());
-BEGIN
-    RETURN QUERY
-    SELECT d.run FROM dead d
-    WHERE d.namespace + 0 = n.id AND d.key >= prefix AND d.key < prefix_end(prefix)
-        AND (age IS NULL OR d.at <= now - age) AND (failing IS NULL OR position(failing IN d.error) > 0)
-    ORDER BY d.at, d.run;
-END $$;
-
 -- Flushes or cancels a key, or the keys of a selection, as `flush` and `cancel` say.
 CREATE OR REPLACE FUNCTION change_selected(
     change text, namespace text, key text, prefix text, older_than interval, error text

@@ -59,11 +59,9 @@ BEGIN
     RETURN true;
 END $$;
 
--- Runs that have used up their attempts, the oldest first. `age` is how long ago they died.
-CREATE OR REPLACE FUNCTION dead(namespace text, size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS TABLE (
-    run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, submits bigint,
-    attempts bigint, error text, age bigint
-) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+-- A dead run with its values; no row if there is none with that number. `age` is how long ago it died.
+CREATE OR REPLACE FUNCTION dead_run(namespace text, run bigint, at bigint DEFAULT NULL) RETURNS SETOF dead_run
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
@@ -75,8 +73,48 @@ BEGIN
             SELECT c.value FROM collected c
             WHERE c.namespace = n.id AND c.key = d.key AND c.generation BETWEEN d.first_submit AND d.last_submit
             ORDER BY c.generation) END,
-        d.first_submit, d.last_submit, d.count, d.attempts, d.error, greatest(coalesce(dead.at, present()) - d.at, 0)
+        d.first_submit, d.last_submit, d.count, d.attempts, d.error,
+        greatest(coalesce(dead_run.at, present()) - d.at, 0)
     FROM dead d
-    WHERE d.namespace + 0 = n.id
-    ORDER BY d.at, d.run LIMIT size;
+    WHERE d.run = dead_run.run AND d.namespace = n.id;
 END $$;
+
+-- The dead runs of a selection, without their values, the oldest first, or the newest first: those whose key begins
+-- with a prefix, that died at least `age` microseconds ago, and that have `failing` in their error; NULL for any.
+-- size: the most; NULL for all.
+CREATE OR REPLACE FUNCTION dead_runs(
+    namespace text, prefix bytea DEFAULT '', age bigint DEFAULT NULL, failing text DEFAULT NULL,
+    at bigint DEFAULT NULL, newest_first boolean DEFAULT false, size int DEFAULT NULL
+) RETURNS SETOF dead_run LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+    now bigint := coalesce(dead_runs.at, present());
+    stop bytea := prefix_end(prefix);
+BEGIN
+    RETURN QUERY
+    SELECT
+        o.run, o.key, NULL::bytea[], o.first_submit, o.last_submit, o.count, o.attempts, o.error,
+        greatest(now - o.at, 0)
+    FROM (
+        (SELECT d.run, d.key, d.first_submit, d.last_submit, d.count, d.attempts, d.error, d.at FROM dead d
+        WHERE NOT newest_first AND d.namespace + 0 = n.id AND d.key >= prefix AND d.key < stop
+            AND (age IS NULL OR d.at <= now - age) AND (failing IS NULL OR position(failing IN d.error) > 0)
+        ORDER BY d.at, d.run LIMIT size)
+        UNION ALL
+        (SELECT d.run, d.key, d.first_submit, d.last_submit, d.count, d.attempts, d.error, d.at FROM dead d
+        WHERE newest_first AND d.namespace + 0 = n.id AND d.key >= prefix AND d.key < stop
+            AND (age IS NULL OR d.at <= now - age) AND (failing IS NULL OR position(failing IN d.error) > 0)
+        ORDER BY d.at DESC, d.run DESC LIMIT size)
+    ) o;
+END $$;
+
+-- Runs that have used up their attempts, with their values, the oldest first.
+CREATE OR REPLACE FUNCTION dead(namespace text, size int DEFAULT 100, at bigint DEFAULT NULL) RETURNS SETOF dead_run
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+BEGIN ATOMIC
+    SELECT d.*
+    FROM dead_runs(namespace, at => dead.at, size => dead.size) WITH ORDINALITY r,
+        LATERAL dead_run(namespace, r.run, dead.at) d
+    ORDER BY r.ordinality;
+END;

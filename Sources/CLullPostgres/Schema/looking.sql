@@ -11,6 +11,14 @@ CREATE TYPE listing AS (
     submits bigint, retry_in bigint, lease_for bigint
 );
 
+-- An answer of `dead`, `dead_run` and `dead_runs`.
+CREATE TYPE dead_run AS (
+    run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, submits bigint, attempts bigint,
+    error text, age bigint
+);
+
 -- These have other results now.
 DROP FUNCTION IF EXISTS status(bigint);
+DROP FUNCTION IF EXISTS dead(text, int, bigint);
+DROP FUNCTION IF EXISTS dead_runs(text, bytea, bigint, text, bigint);
 DROP FUNCTION IF EXISTS list(text, bytea, bytea, int, bigint);

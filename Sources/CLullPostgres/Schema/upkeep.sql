@@ -129,13 +129,13 @@ DECLARE
     f regprocedure;
 BEGIN
     names := CASE part
-        WHEN 'reader' THEN '{schema_version,state,status,list,upcoming,ended,dead,workers,health,count_selected,
-            dead_runs}'
+        WHEN 'reader' THEN '{schema_version,state,status,list,upcoming,ended,dead,dead_run,workers,health,
+            count_selected,dead_runs}'
         WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
             change_keys,change_selected,count_selected,dead_runs,state,health}'
         WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
-            change_keys,change_selected,count_selected,dead_runs,state,status,list,upcoming,ended,dead,health,claim,
-            report_many,exchange,take_starts,give_back_starts,interruptions,retry,discard,forget,forget_namespace,
+            change_keys,change_selected,count_selected,dead_runs,state,status,list,upcoming,ended,dead,dead_run,health,
+            claim,report_many,exchange,take_starts,give_back_starts,interruptions,retry,discard,forget,forget_namespace,
             announce,workers,pause,resume}'
     END::text[];
     IF names IS NULL THEN

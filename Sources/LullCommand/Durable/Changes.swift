@@ -107,7 +107,13 @@ enum DeadCommand {
             }
             try operands.dropFirst().checkEmpty(for: .dead)
             let store = try options.openStore(for: .dead, isReadOnly: true)
-            let dead = try store.ask(for: .dead) { try await $0.dead(in: namespace, limit: most) }
+            // The table has no values, which may be megabytes.
+            let hasValues = options.printsObjects
+            let dead = try store.ask(for: .dead) {
+                try await hasValues
+                    ? $0.dead(in: namespace, limit: most)
+                    : $0.deadRuns(matching: .all, in: namespace, newestFirst: false, limit: most)
+            }
             try DurableDeadRun.print(dead, options)
             return ExitStatus.success
         case "retry", "discard":

@@ -229,6 +229,16 @@ package protocol StoreForCommands: DurableStore {
     /// four times as many as the limit, of which those are left out that have nothing but an open gate.
     func upcoming(in namespace: String, limit: Int) async throws(DurableError) -> [DurableListing<[UInt8]>]
 
+    /// Returns some of the dead runs of a selection, without their values and contexts.
+    ///
+    /// - Parameter newestFirst: Whether those that died last come first, and not those that died first.
+    func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
+
+    /// Returns a dead run with its values; nil if there is none with that number.
+    func deadRun(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableDeadRun<[UInt8]>?
+
     /// Returns the store's time.
     func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant
 

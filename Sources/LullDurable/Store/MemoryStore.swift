@@ -258,7 +258,27 @@ public final class MemoryStore: DurableStore, StoreForCommands {
     /// Returns dead runs: see ``DurableStore/dead(in:limit:)``.
     public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try step(in: namespace) { (state, namespace, now) in
-            state.table.dead(limit: limit, in: namespace, at: now)
+            state.table.deadRuns(matching: .all, in: namespace, at: now).prefix(max(0, limit)).map {
+                $0.described(withValues: true, at: now)
+            }
+        }
+    }
+
+    package func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try step(in: namespace) { (state, namespace, now) in
+            let dead = state.table.deadRuns(matching: selection, in: namespace, at: now)
+            let some = (newestFirst ? dead.reversed() : dead).prefix(max(0, limit))
+            return some.map { $0.described(withValues: false, at: now) }
+        }
+    }
+
+    package func deadRun(
+        _ run: Int64, in namespace: String
+    ) async throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+        try step(in: namespace) { (state, namespace, now) in
+            state.table.deadRun(run, in: namespace)?.described(withValues: true, at: now)
         }
     }
 
@@ -267,7 +287,7 @@ public final class MemoryStore: DurableStore, StoreForCommands {
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> [Int64] {
         try step(in: namespace) { (state, namespace, now) in
-            state.table.deadRuns(matching: selection, in: namespace, at: now)
+            state.table.deadRuns(matching: selection, in: namespace, at: now).map(\.run.id)
         }
     }
 

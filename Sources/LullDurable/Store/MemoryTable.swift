@@ -307,22 +307,22 @@ extension MemoryTable {
         }
     }
 
+    /// Returns the dead runs of a selection, the oldest first.
     func deadRuns(
         matching selection: DurableSelection, in namespace: DurableNamespace, at now: CoreInstant
-    ) -> [Int64] {
+    ) -> [Dead] {
         self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }
-            .filter { selection.includes(deadRunOf: $0.key, $0.run.error, diedAt: $0.at, at: now) }.map(\.run.id)
+            .filter { selection.includes(deadRunOf: $0.key, $0.run.error, diedAt: $0.at, at: now) }
     }
 
-    func dead(limit: Int, in namespace: DurableNamespace, at now: CoreInstant) -> [DurableDeadRun<[UInt8]>] {
-        self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }.prefix(max(0, limit)).map {
-            dead in
-            DurableDeadRun(
-                id: dead.run.id, key: dead.key, stored: dead.run.value.batch.values.map(\.bytesInMemory),
-                submits: dead.run.value.submits, count: dead.run.value.count, attempts: dead.run.attempt,
-                error: dead.run.errorText,
-                age: DurableNamespace.time(from: dead.at, to: now))
-        }
+    func deadRun(_ run: Int64, in namespace: DurableNamespace) -> Dead? { self[namespace].dead[run] }
+}
+
+extension MemoryTable.Dead {
+    /// Returns the record of the run.
+    func described(withValues: Bool, at now: CoreInstant) -> DurableDeadRun<[UInt8]> {
+        let values = withValues ? run.value.batch.values.map(\.bytesInMemory) : []
+        return DurableDeadRun(key: key, run: run, stored: values, diedAt: at, at: now)
     }
 }
 

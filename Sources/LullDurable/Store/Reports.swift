@@ -292,6 +292,15 @@ extension DurableDeadRun {
             age: age, context: context)
     }
 
+    /// Creates the record of a dead run that a row had.
+    ///
+    /// - Parameter stored: The values as the store holds them; none if they are not wanted.
+    package init(key: Key, run: DurableRow.Run, stored: [[UInt8]], diedAt at: CoreInstant, at now: CoreInstant) {
+        self.init(
+            id: run.id, key: key, stored: stored, submits: run.value.submits, count: run.value.count,
+            attempts: run.attempt, error: run.errorText, age: DurableNamespace.time(from: at, to: now))
+    }
+
     /// Returns the values as the handler would have got them; with `merge`, those that would have been folded.
     ///
     /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.

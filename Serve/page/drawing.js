@@ -1,0 +1,204 @@
+// Draws what becomes of submits, with the marks of the playground: on a time line, and small before words.
+
+/** The windows of a time line, in seconds. */
+const spans = [10, 30, 60, 300, 1800, 10_800, 86_400, 604_800];
+
+/** A canvas as wide as its place, sharp on every screen. */
+class Paper {
+    constructor(canvas) {
+        this.canvas = canvas;
+        this.context = canvas.getContext("2d");
+    }
+
+    /** Clears it, for a height. */
+    begin(height) {
+        const scale = devicePixelRatio || 1;
+        const { canvas, context } = this;
+        this.width = canvas.clientWidth;
+        this.height = height;
+        const size = [Math.round(this.width * scale), Math.round(height * scale)];
+        if (canvas.width !== size[0] || canvas.height !== size[1]) {
+            [canvas.width, canvas.height] = size;
+            canvas.style.height = `${height}px`;
+        }
+        context.setTransform(scale, 0, 0, scale, 0, 0);
+        context.clearRect(0, 0, this.width, height);
+    }
+
+    text(text, x, y, align = "center", colour = theme.quiet, weight = "") {
+        const { context } = this;
+        context.font = `${weight} 12px ${theme.font}`;
+        context.textAlign = align;
+        context.fillStyle = colour;
+        context.fillText(text, x, y);
+    }
+
+    box(x, y, width, height, colour, alpha = 1) {
+        const { context } = this;
+        context.globalAlpha = alpha;
+        context.fillStyle = colour;
+        context.fillRect(x, y, Math.max(0, width), height);
+        context.globalAlpha = 1;
+    }
+
+    /** Draws the mark of something due: filled, or hollow while it is pending. */
+    diamond(x, y, size, colour, isHollow) {
+        const { context } = this;
+        context.fillStyle = isHollow ? theme.paper : colour;
+        context.strokeStyle = isHollow ? colour : theme.paper;
+        context.lineWidth = isHollow ? 2 : 1.25;
+        context.beginPath();
+        edgeMarks.trailing.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
+        context.closePath();
+        context.fill();
+        context.stroke();
+    }
+
+    dot(x, y, size, colour, isHollow) {
+        const { context } = this;
+        context.beginPath();
+        context.arc(x, y, size, 0, 7);
+        context.fillStyle = isHollow ? theme.paper : colour;
+        context.strokeStyle = colour;
+        context.lineWidth = 1.75;
+        context.fill();
+        if (isHollow) context.stroke();
+    }
+
+    dashes(from, y, to, height, colour) {
+        const { context } = this;
+        context.strokeStyle = colour;
+        context.lineWidth = 1.5;
+        context.setLineDash([4, 3]);
+        context.strokeRect(from, y, Math.max(0, to - from), height);
+        context.setLineDash([]);
+    }
+
+    /** Draws the axis: the past on a ground of its own, the present, and how far away the ticks are. */
+    axis({ now, x, past, future }) {
+        const { width, height } = this;
+        const bottom = height - 22;
+        this.box(0, 0, x(now), bottom, theme.raised);
+        const step = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800]
+            .find((step) => (step / (past + future)) * width >= 84) ?? 172_800;
+        for (let away = step * Math.ceil(-past / step); away <= future; away += step) {
+            if (away === 0) continue;
+            const px = Math.round(x(now + away));
+            this.box(px, 0, 1, bottom, theme.line);
+            if (px > 24 && px < width - 30) this.text(away < 0 ? `${exactly(-away)} ago` : `in ${exactly(away)}`, px, height - 6);
+        }
+        this.box(0, bottom, width, 1, theme.line);
+        this.box(Math.round(x(now)) - 0.5, 0, 1.5, bottom, theme.quiet);
+        this.text("now", x(now), height - 6, "center", theme.ink, "600");
+    }
+}
+
+/** Returns a whole duration of an axis in its largest unit. */
+function exactly(seconds) {
+    const [unit, length] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]].find(([, length]) => seconds >= length && seconds % (length / 2) === 0);
+    return `${seconds / length} ${unit}`;
+}
+
+/**
+ * Draws an episode on the line at `y`.
+ *
+ * @param view The paper, the present and the place of an instant.
+ */
+function drawEpisode(episode, y, { paper, now, x, isAway }) {
+    const { state, first, due, count, startedAt, endedAt } = episode;
+    const { width } = paper;
+    const waits = state === "pending" || state === "ready";
+    const colour = state === "retrying" || state === "failed" ? theme.c1 : state === "gone" ? theme.base : theme.c0;
+    const left = Math.max(-20, x(first));
+    if (waits) {
+        const target = state === "ready" ? (due ?? first) : (due ?? now);
+        const at = x(episode.drawnDue ?? target);
+        const to = Math.min(at, width + 20);
+        paper.dashes(left, y - 5, to, 10, colour);
+        drawTicks(episode, y, colour, true, { paper, x });
+        // What is ready waits on, until the present.
+        if (state === "ready") paper.box(Math.max(to, -20), y - 1, x(now) - Math.max(to, -20), 2, theme.c1);
+        if (at > width - 8) {
+            paper.text(`in ${spell(target - now)} ›`, width - 6, y - 10, "right");
+            return;
+        }
+        const mark = Math.max(at, 8);
+        paper.diamond(mark, y, 6.5, state === "ready" ? theme.c1 : colour, true);
+        paper.text(number(count), mark, y - 11, "center", theme.ink, "600");
+        return;
+    }
+    const began = startedAt ?? first;
+    const start = x(due ?? began);
+    if (x(endedAt ?? now) < -40 && state !== "running" && state !== "retrying") return;
+    paper.box(left, y - 5, start - left, 10, colour, 0.3);
+    drawTicks(episode, y, colour, false, { paper, x });
+    if (state === "gone") {
+        const [from, to] = [x(endedAt), y];
+        paper.text("×", from, to + 4, "center", theme.bad, "600");
+        return;
+    }
+    // The work: from its start to the present, and how long its lease still holds.
+    const end = x(endedAt ?? now);
+    const work = Math.max(-2, x(began));
+    paper.box(work, y + 7, Math.max(2, end - work), 6, colour);
+    if (state === "running" && episode.until !== null && !isAway) {
+        const until = Math.min(x(episode.until), width + 4);
+        paper.box(end, y + 7, until - end, 6, colour, 0.22);
+        paper.box(until - 1, y + 5, 2, 10, colour);
+    }
+    if (state === "retrying" && episode.retryAt !== null) {
+        const at = x(Math.max(episode.retryAt, now));
+        paper.dashes(end, y - 5, Math.min(at, width + 20), 10, colour);
+        paper.text("×", end - 4, y + 4, "center", theme.bad, "600");
+        if (at > width - 8) paper.text(`in ${spell(episode.retryAt - now)} ›`, width - 6, y - 10, "right");
+        else {
+            paper.diamond(at, y, 6.5, colour, true);
+            paper.text(number(count), at, y - 11, "center", theme.ink, "600");
+        }
+    }
+    if (state === "failed") paper.text("×", end + 5, y + 14, "center", theme.bad, "600");
+    const mark = state === "running" || state === "retrying" ? Math.max(start, 8) : start;
+    if (startedAt !== null || state === "running") paper.diamond(mark, y, 7, colour, false);
+    if (state !== "retrying") paper.text(number(count), mark, y - 11, "center", theme.ink, "600");
+}
+
+function drawTicks({ ticks }, y, colour, isHollow, { paper, x }) {
+    let last = -Infinity;
+    for (const at of ticks) {
+        const px = x(at);
+        if (px - last < 3 || px < -10) continue;
+        last = px;
+        if (isHollow) paper.dot(px, y, 3.5, colour, true);
+        else paper.box(px - 0.75, y - 5, 1.5, 10, colour);
+    }
+}
+
+/** Makes a small picture of how submits ended: as many of them as can be told apart, and the mark of the run. */
+function picture(count, end) {
+    const drawing = (name, attributes) => {
+        const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+        for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+        return made;
+    };
+    const svg = drawing("svg", { viewBox: "0 0 92 18", width: 92, height: 18, "aria-hidden": "true", class: `end ${end}` });
+    const shown = Math.min(count, 12);
+    const left = 76 - 5 * shown - 2;
+    const ran = end !== "cancelled" && end !== "absorbed";
+    svg.append(drawing("path", ran ? { d: `M${left} 4H77V14H${left}Z`, class: "bar" } : { d: `M${left} 4H77V14H${left}Z`, class: "box" }));
+    for (let index = 0; index < shown; index++) svg.append(drawing("path", { d: `M${left + 3 + 5 * index} 4v10`, class: "tick" }));
+    svg.append(drawing("path", ran ? { d: "M77 2l6.3 7-6.3 7-6.3-7z", class: "mark" } : { d: "M74 5.5l7 7m0-7l-7 7", class: "cross" }));
+    if (end === "failed" || end === "dead") svg.append(drawing("path", { d: "M85 5.5l6 6m0-6l-6 6", class: "cross" }));
+    return svg;
+}
+
+/** Puts the marks that only this page has before their words in a legend. */
+function drawOwnLegend(legend) {
+    const drawings = {
+        run: '<path d="M7 1l5.4 6L7 13 1.6 7z"/><path d="M7 12h13v4H7z"/><path d="M20 12h10v4H20z" opacity=".25"/><path d="M29.5 10v8" stroke="currentColor" stroke-width="2"/>',
+        retry: '<path d="M1 4h22v10H1z" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/><path class="hollow" d="M24 3l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>',
+    };
+    for (const part of legend.querySelectorAll("[data-own]")) {
+        part.insertAdjacentHTML("afterbegin",
+            `<svg viewBox="0 0 32 18" width="32" height="18" fill="currentColor" aria-hidden="true">${drawings[part.dataset.own]}</svg> `);
+    }
+}

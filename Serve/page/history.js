@@ -1,0 +1,160 @@
+// What the page has seen of a key since it was opened: the looks say how a key is, and the differences what has happened.
+
+/**
+ * Submits that stand together, and what becomes of them. `ticks` are the instants of those that were seen to come. `state` is
+ * pending, ready, running, retrying, done, failed, or gone if they left before they were due.
+ */
+class Episode {
+    id = null;
+    ticks = [];
+    count = 0;
+    due = null;
+    startedAt = null;
+    endedAt = null;
+    until = null;
+    retryAt = null;
+    attempt = 0;
+    drawnDue = null;
+
+    constructor(state, since) {
+        this.state = state;
+        /** From when on it is drawn: the first submit that was seen, or the look that showed it. */
+        this.first = since;
+    }
+}
+
+class History {
+    static longest = 40;
+    /** Dense submits are a band; more instants would show nothing more. */
+    static mostTicks = 200;
+
+    episodes = [];
+    #pending = null;
+    #ready = null;
+    #run = null;
+    #lookedAt = null;
+    listing = null;
+    key;
+
+    constructor(key) {
+        this.key = key;
+    }
+
+    get isBusy() {
+        return this.#pending !== null || this.#ready !== null || this.#run !== null;
+    }
+
+    get pending() {
+        return this.#pending;
+    }
+
+    get ready() {
+        return this.#ready;
+    }
+
+    get run() {
+        return this.#run;
+    }
+
+    /** The instant of the last thing that happened. */
+    get last() {
+        return this.isBusy ? Infinity : this.episodes.at(-1)?.endedAt ?? -Infinity;
+    }
+
+    /**
+     * Takes how the key is at an instant.
+     *
+     * @param wasIdle Whether it had no work at the look before, which was at `before`; if that is not known, what it has may be old.
+     */
+    update(listing, at, before, wasIdle) {
+        const known = this.#lookedAt ?? (wasIdle ? before : null);
+        this.#lookedAt = at;
+        this.listing = listing;
+        const { run, ready, pending } = listing;
+        // What fell due since the last look has gone on: to a run, to what is ready, or, if it was fast, to its end.
+        let fallen = null;
+        const waited = this.#pending;
+        if (waited && (pending < waited.count || (waited.due !== null && waited.due <= at - 0.002 && pending > 0 && this.#isLater(listing, at)))) {
+            fallen = waited;
+            this.#pending = null;
+        }
+        this.#updateRun(run, at, known, fallen);
+        this.#updateReady(ready, at, known, fallen);
+        if (fallen && fallen.state === "pending") this.#end(fallen, at);
+        this.#updatePending(listing, at, known);
+        if (this.episodes.length > History.longest) this.episodes.splice(0, this.episodes.length - History.longest);
+    }
+
+    #isLater(listing, at) {
+        return listing.dueIn !== null && at + listing.dueIn > this.#pending.due + 0.05;
+    }
+
+    #add(episode) {
+        this.episodes.push(episode);
+        return episode;
+    }
+
+    #end(episode, at) {
+        const wasDue = episode.state !== "pending" || (episode.due !== null && episode.due <= at + 0.05);
+        if (episode.startedAt === null && wasDue) episode.startedAt = episode.due ?? at;
+        episode.state = !wasDue ? "gone" : episode.state === "retrying" ? "failed" : "done";
+        episode.endedAt = at;
+    }
+
+    #updateRun(run, at, known, fallen) {
+        if (this.#run && this.#run.id !== run?.id) {
+            this.#end(this.#run, at);
+            this.#run = null;
+        }
+        if (!run) return;
+        if (!this.#run) {
+            const from = this.#ready ?? fallen;
+            if (from === this.#ready) this.#ready = null;
+            const episode = from ?? this.#add(new Episode("running", known ?? at));
+            episode.id = run.id;
+            // It began after the last look, and not before it was due.
+            if (known !== null) {
+                episode.startedAt = Math.max(known, Math.min(episode.due ?? at, at));
+                episode.due ??= episode.startedAt;
+            }
+            this.#run = episode;
+        }
+        Object.assign(this.#run, { state: run.state, count: run.submits, attempt: run.attempt,
+            until: run.leaseFor == null ? null : at + run.leaseFor, retryAt: run.retryIn == null ? null : at + run.retryIn });
+        run.until = this.#run.until;
+        run.retryAt = this.#run.retryAt;
+    }
+
+    #updateReady(ready, at, known, fallen) {
+        if (ready === 0) {
+            if (this.#ready) this.#end(this.#ready, at);
+            this.#ready = null;
+            return;
+        }
+        if (!this.#ready) {
+            this.#ready = fallen?.state === "pending" ? fallen : this.#add(new Episode("ready", known ?? at));
+            this.#ready.due ??= known;
+        }
+        this.#ready.state = "ready";
+        this.#ready.count = ready;
+    }
+
+    #updatePending({ pending, dueIn }, at, known) {
+        if (pending === 0) {
+            if (this.#pending) this.#end(this.#pending, at);
+            this.#pending = null;
+            return;
+        }
+        this.#pending ??= this.#add(new Episode("pending", null));
+        const waits = this.#pending;
+        const grown = pending - waits.count;
+        if (grown > 0 && known !== null) {
+            // Somewhere between the two looks; apart, so that each can be seen.
+            const shown = Math.min(grown, History.mostTicks - waits.ticks.length);
+            for (let index = 1; index <= shown; index++) waits.ticks.push(known + ((at - known) * index) / shown);
+        }
+        waits.first ??= waits.ticks[0] ?? at;
+        waits.count = pending;
+        waits.due = dueIn == null ? null : at + dueIn;
+    }
+}

@@ -1,0 +1,91 @@
+// The last look at the store, the present by the store's clock, and the histories of the keys that the looks have shown.
+
+class Looks {
+    /** For how long a key without work is remembered, in seconds. */
+    static memory = 600;
+    static mostKeys = 2000;
+
+    /** The last look, or null. */
+    look = null;
+    /** Why the figures are old, or null. */
+    away = null;
+    #offset = -Infinity;
+    #frozen = null;
+    #before = null;
+    #namespace = null;
+    #wasComplete = false;
+    histories = new Map();
+
+    /** The present by the store's clock, in seconds since 1970. It stands still while nothing is known of the store. */
+    get now() {
+        return this.#frozen ?? performance.now() / 1000 + this.#offset;
+    }
+
+    get detail() {
+        return this.look?.detail ?? null;
+    }
+
+    get namespace() {
+        return this.look?.namespaces?.find(({ namespace }) => namespace === this.detail?.namespace) ?? null;
+    }
+
+    /** Says that the store is away, and why. */
+    lose(sentence) {
+        if (this.#frozen === null && this.look) this.#frozen = this.now;
+        this.away = sentence;
+    }
+
+    take(look) {
+        if (look.away) {
+            this.lose(plain(look.away));
+            if (look.namespaces) this.look = look;
+            return;
+        }
+        this.away = null;
+        this.#frozen = null;
+        // The look that took the shortest way says best what time it is there.
+        const offset = look.at - performance.now() / 1000;
+        if (offset > this.#offset || offset < this.#offset - 2) this.#offset = offset;
+        this.look = look;
+        if (!look.detail) return;
+        if (look.detail.namespace !== this.#namespace) this.forget(look.detail.namespace);
+        this.#follow(look.detail, look.at);
+        this.#before = look.at;
+    }
+
+    forget(namespace) {
+        this.#namespace = namespace;
+        this.histories.clear();
+        this.#before = null;
+        this.#wasComplete = false;
+    }
+
+    history(key) {
+        return this.histories.get(identity(key)) ?? null;
+    }
+
+    #follow({ keys }, at) {
+        const seen = new Set();
+        for (const listing of keys) {
+            const id = identity(listing.key);
+            seen.add(id);
+            let history = this.histories.get(id);
+            if (!history) this.histories.set(id, history = new History(listing.key));
+            history.update(listing, at, this.#before, this.#before !== null && this.#wasComplete);
+        }
+        // Of a list that is full, a key that is not in it may have work that comes later.
+        const isComplete = keys.length < 200;
+        for (const [id, history] of this.histories) {
+            if (!seen.has(id) && history.isBusy) {
+                const isDone = isComplete || history.run || history.ready || history.pending.due <= at;
+                if (isDone) history.update({ key: history.key, pending: 0, ready: 0, run: null }, at, this.#before, false);
+                else this.histories.delete(id);
+            } else if (!history.isBusy && history.last < at - Looks.memory) this.histories.delete(id);
+        }
+        this.#wasComplete = isComplete;
+        for (const id of this.histories.keys()) {
+            if (this.histories.size <= Looks.mostKeys) break;
+            if (!seen.has(id)) this.histories.delete(id);
+        }
+    }
+}

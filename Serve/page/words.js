@@ -1,0 +1,110 @@
+// Numbers, durations and sentences. All durations are in seconds, as the server's.
+
+function number(count) {
+    return count.toLocaleString("en");
+}
+
+function counted(count, word) {
+    return `${number(count)} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns a duration in a suitable unit, with two to three digits. */
+function spell(seconds) {
+    if (seconds == null) return "–";
+    const digits = (value) => String(Number(value.toPrecision(value >= 100 ? 3 : 2)));
+    const shown = Math.abs(seconds);
+    if (shown < 0.0005) return "0 s";
+    if (shown < 0.1) return `${digits(shown * 1000)} ms`;
+    if (shown < 9.95) return `${shown.toFixed(1)} s`;
+    if (shown < 119.5) return `${Math.round(shown)} s`;
+    if (shown < 7170) return `${Math.round(shown / 60)} min`;
+    if (shown < 172_800) return `${digits(shown / 3600)} h`;
+    return `${Math.round(shown / 86_400)} d`;
+}
+
+function bytes(count) {
+    if (count < 1000) return counted(count, "byte");
+    return count < 1e6 ? `${(count / 1000).toPrecision(3)} kB` : `${(count / 1e6).toPrecision(3)} MB`;
+}
+
+/** Returns the time of day of an instant, with the date where that is not today's. */
+function timeOfDay(instant, now, { second } = {}) {
+    const [then, today] = [new Date(instant * 1000), new Date(now * 1000)];
+    const time = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second });
+    if (then.toDateString() === today.toDateString()) return time;
+    return `${then.toLocaleDateString("en-GB", { day: "numeric", month: "long" })}, ${time}`;
+}
+
+/** Returns since when there are counts: “today” if that is since midnight. */
+function sinceWhen(instant, now) {
+    const then = new Date(instant * 1000);
+    const isMidnight = then.getHours() === 0 && then.getMinutes() === 0;
+    return isMidnight && then.toDateString() === new Date(now * 1000).toDateString() ? "today" : `since ${timeOfDay(instant, now)}`;
+}
+
+/** Returns what a namespace has saved, as parts of a sentence; every other part is a figure. */
+function headline({ since, runs, executed }, now) {
+    const when = sinceWhen(since, now);
+    if (runs === 0) return [when === "today" ? "Nothing has run today." : `Nothing has run ${when}.`];
+    const saved = executed - runs;
+    const parts = ["", counted(executed, "submit"), " became ", counted(runs, "run")];
+    if (saved <= 0) return [...parts, `, nothing was to be saved, ${when}.`];
+    // Cut and not rounded: what is not all of it is never 100.
+    const share = saved / executed >= 0.99 ? Math.floor((1000 * saved) / executed) / 10 : Math.floor((100 * saved) / executed);
+    return [...parts, ", ", `${share}\u00a0%\u00a0saved`, `, ${when}.`];
+}
+
+/** Returns a value of the status in its unit. */
+function shownFigure({ unit }, value) {
+    if (value == null) return unit === "duration" ? "–" : "none";
+    if (unit === "duration") return spell(value);
+    if (unit === "bytes") return bytes(value);
+    return typeof value === "number" ? number(value) : String(value);
+}
+
+/** Returns the states of a key, by the words of `lull list`. */
+function statesOf({ run, ready, pending }) {
+    return [run && run.state, ready > 0 && "ready", pending > 0 && "pending"].filter(Boolean);
+}
+
+function submitsOf({ run, ready, pending }) {
+    return (run?.submits ?? 0) + ready + pending;
+}
+
+/** Returns a worker as its host and process. */
+function workerName(id, workers) {
+    const worker = workers.find((worker) => worker.worker === id);
+    if (worker) return `${plain(worker.host)}, process ${worker.process}`;
+    return id == null ? "a worker" : `worker ${id}`;
+}
+
+/** Returns the first line of an error that has one. */
+function firstLine(error) {
+    return plain((error ?? "").split(/\r?\n|\r/).find((line) => line.trim() !== "") ?? "").trim() || "without an error";
+}
+
+/** Returns how a key that was submitted to is, in sentences of which the first says most. */
+function sentences(listing, { workers, due, now, readySince, submitsSeen }) {
+    const said = [];
+    const { run, ready, pending } = listing;
+    if (run?.state === "running") {
+        const lease = run.leaseFor == null ? "" : run.until - now > 0 ? `; its lease holds for ${spell(run.until - now)}` : "; its lease has ended";
+        said.push(`Run ${run.id} is running, attempt ${run.attempt}, with ${counted(run.submits, "submit")}, by ${workerName(run.worker, workers)}${lease}.`);
+    } else if (run) {
+        const when = run.retryAt == null || run.retryAt <= now ? "waits for a worker" : `is tried again in ${spell(run.retryAt - now)}`;
+        said.push(`Run ${run.id} has failed and ${when}: attempt ${run.attempt}, with ${counted(run.submits, "submit")}.`);
+    }
+    if (ready > 0) {
+        const since = readySince == null ? "" : `, for ${spell(now - readySince)}`;
+        said.push(`${counted(ready, "submit")} ${ready === 1 ? "is" : "are"} ready and ${ready === 1 ? "waits" : "wait"} for a worker${since}.`);
+    }
+    if (pending > 0) {
+        const when = due == null ? "" : due > now ? `, due in ${spell(due - now)}` : ", due now";
+        const seen = submitsSeen.length === 0 ? ""
+            : submitsSeen.length === 1 && pending === 1 ? ` It came ${spell(now - submitsSeen[0])} ago.`
+            : submitsSeen.length < pending ? ` Of these, ${number(submitsSeen.length)} came while this page was open, the latest ${spell(now - submitsSeen.at(-1))} ago.`
+            : ` The first came ${spell(now - submitsSeen[0])} ago, the latest ${spell(now - submitsSeen.at(-1))} ago.`;
+        said.push(`${counted(pending, "submit")} ${pending === 1 ? "is" : "are"} pending${when}.${seen}`);
+    }
+    return said;
+}

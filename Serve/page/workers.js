@@ -1,0 +1,59 @@
+// What runs at the moment, and who works.
+
+/** Shows items in a list, each once: those that stay keep their elements. */
+function reconcile(list, items, id, create, update) {
+    const old = new Map([...list.children].map((item) => [item.dataset.id, item]));
+    items.forEach((item, index) => {
+        const name = id(item);
+        let shown = old.get(name);
+        if (shown) old.delete(name);
+        else {
+            shown = create(item);
+            shown.dataset.id = name;
+        }
+        if (list.children[index] !== shown) list.insertBefore(shown, list.children[index] ?? null);
+        update(shown, item);
+    });
+    for (const item of old.values()) item.remove();
+}
+
+class Workers {
+    static most = 20;
+    #looks;
+    #open;
+
+    constructor(looks, open) {
+        this.#looks = looks;
+        this.#open = open;
+    }
+
+    show() {
+        const { detail, namespace } = this.#looks;
+        const running = detail.keys.filter(({ run }) => run?.state === "running").slice(0, Workers.most);
+        reconcile(element("running"), running, ({ run }) => String(run.id), ({ key }) => make("li", {},
+            make("button", { class: "open", click: () => this.#open(key) }, keyElement(key)), make("span", { class: "quiet" })), (item, { run }) => {
+            const lease = run.leaseFor == null ? "" : `, lease for ${spell(run.leaseFor)}`;
+            set(item.lastChild, `${workerName(run.worker, detail.workers)}, attempt ${run.attempt}${lease}`);
+        });
+        const more = Math.max(namespace?.running ?? 0, running.length) - running.length;
+        note(element("running"), running.length === 0 ? "Nothing runs at the moment." : more > 0 ? `${number(more)} more` : "");
+        const workers = [...detail.workers].sort((one, other) => other.running - one.running).slice(0, Workers.most);
+        reconcile(element("workers"), workers, ({ worker }) => String(worker),
+            ({ host, process }) => make("li", {}, make("b", {}, make("bdi", {}, plain(host)), ` ${process}`), make("span", { class: "quiet" })),
+            (item, { running, seen }) => set(item.lastChild, `${running === 0 ? "idle" : `${number(running)} running`}, seen ${spell(seen)} ago`));
+        const away = detail.workers.length - workers.length;
+        const none = namespace && namespace.ready > 0 ? "No worker is here, and work waits for one: start lull work." : "No worker is here.";
+        note(element("workers"), workers.length === 0 ? none : away > 0 ? `${number(away)} more` : "");
+    }
+}
+
+/** Shows a sentence below a list, or nothing. */
+function note(list, sentence) {
+    let shown = list.nextElementSibling;
+    if (!shown?.matches(".note")) {
+        shown = make("p", { class: "note quiet" });
+        list.after(shown);
+    }
+    set(shown, sentence);
+    shown.hidden = sentence === "";
+}

@@ -166,6 +166,7 @@ class Dead {
         const { namespace } = this.#looks.detail;
         try {
             const { values } = await door.get("value", [["namespace", namespace], ["run", run]]);
+            button.hidden = true;
             place.replaceChildren(...(values.length === 0 ? ["It has no values."] : values.map((value, index) => this.#value(namespace, run, value, index))));
         } catch (error) {
             button.disabled = false;

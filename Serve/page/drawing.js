@@ -184,8 +184,11 @@ function picture(count, end) {
     const shown = Math.min(count, 12);
     const left = 76 - 5 * shown - 2;
     const ran = end !== "cancelled" && end !== "absorbed";
-    svg.append(drawing("path", ran ? { d: `M${left} 4H77V14H${left}Z`, class: "bar" } : { d: `M${left} 4H77V14H${left}Z`, class: "box" }));
-    for (let index = 0; index < shown; index++) svg.append(drawing("path", { d: `M${left + 3 + 5 * index} 4v10`, class: "tick" }));
+    if (ran) svg.append(drawing("path", { d: `M${left} 4H77V14H${left}Z`, class: "bar" }));
+    for (let index = shown; index > 0; index--) {
+        const x = 76 - 5 * index;
+        svg.append(ran ? drawing("path", { d: `M${x + 1} 4v10`, class: "tick" }) : drawing("circle", { cx: x - 2, cy: 9, r: 3, class: "tick" }));
+    }
     svg.append(drawing("path", ran ? { d: "M77 2l6.3 7-6.3 7-6.3-7z", class: "mark" } : { d: "M74 5.5l7 7m0-7l-7 7", class: "cross" }));
     if (end === "failed" || end === "dead") svg.append(drawing("path", { d: "M85 5.5l6 6m0-6l-6 6", class: "cross" }));
     return svg;

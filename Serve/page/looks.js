@@ -36,13 +36,15 @@ class Looks {
     }
 
     take(look) {
+        this.away = look.away ? plain(look.away) : null;
         if (look.away) {
-            this.lose(plain(look.away));
-            if (look.namespaces) this.look = look;
-            return;
-        }
-        this.away = null;
-        this.#frozen = null;
+            // It has the last look that there was, which is new to a page that has just been opened, or shows another namespace now.
+            if (!look.namespaces || (this.look && look.detail?.namespace === this.#namespace)) {
+                this.lose(this.away);
+                return;
+            }
+            this.#frozen = look.at;
+        } else this.#frozen = null;
         // The look that took the shortest way says best what time it is there.
         const offset = look.at - performance.now() / 1000;
         if (offset > this.#offset || offset < this.#offset - 2) this.#offset = offset;

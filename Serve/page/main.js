@@ -53,7 +53,10 @@ function begin() {
         set(live.lastChild, sentence);
         document.body.classList.toggle("stale", state !== "live");
         element("away").hidden = state !== "away";
-        if (state === "away") set(element("away"), looks.away);
+        if (state === "away") {
+            const since = looks.look?.namespaces ? ` What is shown is from ${timeOfDay(looks.now, looks.now, { second: "2-digit" })}.` : "";
+            set(element("away"), `${capital(looks.away).replace(/\.?$/, ".")}${since}`);
+        }
         const name = looks.detail ? `${plain(looks.detail.namespace)} – ` : "";
         document.title = `${state === "live" ? "" : "(away) "}${name}Lull`;
     };
@@ -161,7 +164,7 @@ function begin() {
         element("main").hidden = true;
         if (story.key !== null) story.close();
         element("token-form").hidden = false;
-        element("token-wrong").textContent = hadToken || status === 403 ? sentence : "";
+        element("token-wrong").textContent = hadToken || status === 403 ? capital(sentence).replace(/\.?$/, ".") : "";
         showLive("waits", "Waits for a token");
         element("live").hidden = true;
         element("token").focus();

@@ -158,7 +158,7 @@ class Story {
             const ran = end === "completed" || end === "failed" || end === "dead";
             const became = end === "dead" ? "dead" : end;
             return make("li", {}, picture(count, end), make("span", {}, make("b", {}, capital(became)), make("span", { class: "age" }),
-                make("span", { class: "quiet" }, `${counted(count, "submit")}${ran && count > 1 ? " became one run" : ""}${run === null ? "" : `, run ${run}`}`),
+                make("span", { class: "quiet" }, `${counted(count, "submit")}${run === null ? "" : ran ? ` became run ${run}` : `, run ${run}`}`),
                 error ? make("span", { class: "error" }, firstLine(error)) : null));
         }, (item, { age }) => set(item.querySelector(".age"), ` ${spell(age)} ago`));
     }

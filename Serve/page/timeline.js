@@ -159,7 +159,7 @@ class TimeLine {
             const more = `${worker == null ? "" : ` by worker ${worker}`}${run.attempt > 1 ? `, attempt ${run.attempt}` : ""}`;
             parts.push(`running${pending || ready ? "" : more}`);
         } else if (run) parts.push(run.retryAt > now ? `retrying in ${spell(run.retryAt - now)}` : "retrying, waits for a worker");
-        if (ready) parts.push(ready.due === null ? "waits for a worker" : `waits for a worker for ${spell(now - ready.due)}`);
+        if (ready) parts.push(ready.due === null ? "ready, waits for a worker" : `ready for ${spell(now - ready.due)}`);
         if (pending) {
             const due = pending.due === null ? "" : pending.due > now ? ` due in ${spell(pending.due - now)}` : " due now";
             parts.push(`${counted(pending.count, "submit")}${due}`);
@@ -198,7 +198,7 @@ class TimeLine {
         const rows = Math.max(this.#lines.length, 2);
         const passed = performance.now() - this.#drawnAt;
         this.#drawnAt = performance.now();
-        paper.begin(rows * this.#row + strip + 22 + 4);
+        paper.begin(rows * this.#row + strip + 22);
         const [past, future] = [TimeLine.past * this.span, (1 - TimeLine.past) * this.span];
         const x = (instant) => ((instant - now + past) / this.span) * paper.width;
         paper.axis({ now, x, past, future });
@@ -209,7 +209,7 @@ class TimeLine {
             const history = id && histories.get(id);
             if (!history) return;
             // Where the words stand above the marks, nothing goes through them.
-            if (this.isNarrow) paper.box(0, top + 1, paper.width, 40, theme.paper);
+            if (this.isNarrow) paper.box(0, top + (line > 0 ? 1 : 0), paper.width, 41, theme.paper);
             const y = top + (this.isNarrow ? 62 : 25);
             for (const episode of history.episodes) {
                 this.#ease(episode, passed);

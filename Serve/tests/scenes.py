@@ -179,7 +179,7 @@ def strange(fake):
         made.end(name, "failed", 3, 12, MARKUP, age=9)
     made.paused, made.reason = time.time() - 60, MARKUP
     fake.me["store"] = f"sqlite:{MARKUP}.db"
-    fake.namespaces = {"orders": made, MARKUP: Namespace(), "z" * 200: Namespace()}
+    fake.namespaces = {"orders": made, f"tag {MARKUP}": Namespace(), "z" * 200: Namespace()}
     fake.changed()
 
 

@@ -87,10 +87,14 @@ class Browser:
 
     def open(self, path, fragment="", ready="document.body.dataset.ready === 'yes'"):
         """Opens a page from disk, or of a server, and waits until it is ready."""
-        self._post("/url", {"url": "about:blank"})
+        self.leave()
         address = path if "://" in path else "file://" + urllib.request.pathname2url(os.path.abspath(path))
         self._post("/url", {"url": address + fragment})
         self.wait("return " + ready)
+
+    def leave(self):
+        """Leaves the page."""
+        self._post("/url", {"url": "about:blank"})
 
     def run(self, script, *arguments):
         """Returns the value of a JavaScript function body; awaits a promise."""

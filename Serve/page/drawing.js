@@ -85,7 +85,7 @@ class Paper {
             if (away === 0) continue;
             const px = Math.round(x(now + away));
             this.box(px, 0, 1, bottom, theme.line);
-            if (px > 24 && px < width - 30) this.text(away < 0 ? `${exactly(-away)} ago` : `in ${exactly(away)}`, px, height - 6);
+            if (px > 34 && px < width - 30) this.text(away < 0 ? `${exactly(-away)} ago` : `in ${exactly(away)}`, px, height - 6);
         }
         this.box(0, bottom, width, 1, theme.line);
         this.box(Math.round(x(now)) - 0.5, 0, 1.5, bottom, theme.quiet);

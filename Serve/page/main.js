@@ -1,7 +1,7 @@
 // Builds the page.
 
-/** For how long a page that nobody sees goes on looking, in milliseconds. */
-const unseenFor = 300_000;
+/** For how long a page that nobody sees goes on looking, in milliseconds: a browser has six connections to a server, for all its tabs. */
+const unseenFor = 30_000;
 
 function begin() {
     readTheme();
@@ -106,16 +106,16 @@ function begin() {
             if (me === null) askMe();
             showLook(about);
         } else if (what === "connects") {
-            element("again").hidden = true;
+            element("next").hidden = element("again").hidden = true;
             if (looks.look === null) showLive("waits", "Connecting …");
         } else if (what === "lost") {
             looks.lose(about);
             element("main").hidden = looks.look === null;
-            showLive("away", about);
+            showLive("away", "Away");
         } else if (what === "ended" && about.status !== 401 && about.status !== 403) {
             looks.lose(about.message);
             element("main").hidden = false;
-            showLive("away", about.message);
+            showLive("away", "Away");
             // The namespace of the address may be gone.
             if (about.status === 404 && chosen !== null) {
                 chosen = null;
@@ -127,11 +127,13 @@ function begin() {
     setInterval(() => {
         if (stream.nextAttempt === null) return;
         const left = Math.max(0, Math.ceil((stream.nextAttempt - performance.now()) / 1000));
-        showLive("away", `Away; next attempt in ${left} s`);
-        element("again").hidden = false;
+        set(element("next"), `next attempt in ${left} s`);
+        element("next").hidden = element("again").hidden = false;
     }, 500);
     element("again").addEventListener("click", () => start());
 
+    addEventListener("pagehide", () => stream.close());
+    addEventListener("pageshow", ({ persisted }) => persisted && start());
     let unseen = 0;
     document.addEventListener("visibilitychange", () => {
         clearTimeout(unseen);

@@ -107,5 +107,6 @@ function showFigures(list, figures, values) {
         item.classList.toggle("nothing-of-it", !value);
         set(item.firstChild, figure.name);
         set(item.lastChild, shownFigure(figure, value));
+        item.lastChild.classList.toggle("long", item.lastChild.textContent.length > 7);
     });
 }

@@ -68,6 +68,13 @@ class PageTest(unittest.TestCase):
             field.dispatchEvent(new Event("input", { bubbles: true }));
         """, selector, text)
 
+    def open_key(self, name):
+        """Opens the story of a key that has a line."""
+        self.browser.run("""
+            [...document.querySelectorAll("#lines button")].find((one) => one.querySelector(".name").textContent === arguments[0]).click();
+        """, name)
+        self.until("document.getElementById('story-says').textContent !== 'Looking …'")
+
     def until(self, condition, seconds=10):
         return self.browser.wait(f"return {condition}", seconds)
 

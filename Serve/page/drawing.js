@@ -174,7 +174,7 @@ function drawTicks({ ticks }, y, colour, isHollow, { paper, x }) {
 }
 
 /** Makes a small picture of how submits ended: as many of them as can be told apart, and the mark of the run. */
-function picture(count, end) {
+function endPicture(count, end) {
     const drawing = (name, attributes) => {
         const made = document.createElementNS("http://www.w3.org/2000/svg", name);
         for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

@@ -24,6 +24,7 @@ class Keys {
     #timer = 0;
     #problem = "";
     #isAsked = false;
+    #wasDrawn = false;
 
     constructor(looks, actions, open) {
         this.#looks = looks;
@@ -141,6 +142,10 @@ class Keys {
         }
         for (const row of this.#rows) row.item.hidden = !row.isUsed;
         this.#say();
+        if (last > 0 && !this.#wasDrawn) {
+            this.#wasDrawn = true;
+            performance.mark("keys");
+        }
         const near = (scrollTop + clientHeight) / Keys.row > this.#count - 60;
         if (isMore && near) this.#load(this.#pages.length);
         else {

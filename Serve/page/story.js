@@ -157,7 +157,7 @@ class Story {
             const count = to - from + 1;
             const ran = end === "completed" || end === "failed" || end === "dead";
             const became = end === "dead" ? "dead" : end;
-            return make("li", {}, picture(count, end), make("span", {}, make("b", {}, capital(became)), make("span", { class: "age" }),
+            return make("li", {}, endPicture(count, end), make("span", {}, make("b", {}, capital(became)), make("span", { class: "age" }),
                 make("span", { class: "quiet" }, `${counted(count, "submit")}${run === null ? "" : ran ? ` became run ${run}` : `, run ${run}`}`),
                 error ? make("span", { class: "error" }, firstLine(error)) : null));
         }, (item, { age }) => set(item.querySelector(".age"), ` ${spell(age)} ago`));

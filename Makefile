@@ -11,10 +11,10 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground examples pictures docs docs-serve test-site api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground serve-page test-serve-page examples pictures docs docs-serve test-site api ci clean
 
 help: ## Show this list.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
 
 run: ## Install missing packages, build the lull command, and show it at work.
 	@scripts/install-missing
@@ -73,6 +73,12 @@ playground: ## Build the page for trying Lull in a browser: docs/playground/inde
 
 test-playground: ## Test that page in a headless browser, which is installed if missing.
 	@scripts/test-playground
+
+serve-page: ## Build the page of lull serve: Sources/CLullHTTP/Page.
+	@scripts/serve-page
+
+test-serve-page: ## Test that page in a headless browser, which is installed if missing, on a server with states of its own.
+	@scripts/test-serve-page
 
 examples: ## Build the examples, and try them: a chat bot, and a server with PostgreSQL, which is installed if missing.
 	@scripts/examples

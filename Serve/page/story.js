@@ -67,9 +67,12 @@ class Story {
 
     close() {
         this.#dialog.close();
+        this.#closed();
     }
 
     #closed() {
+        // The event may come when another key has been opened.
+        if (this.key === null || this.#dialog.open) return;
         this.key = null;
         this.#wants?.abort();
         document.body.classList.remove("with-story");

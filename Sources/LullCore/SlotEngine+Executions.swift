@@ -32,9 +32,10 @@ extension SlotEngine {
         }
         dueCount += 1
         let size = size(of: due.count)
-        if !executions.pointee.isWaiting, !isBlocked(executions), startsWhenDue, size <= setup.maxBatch,
+        if !executions.pointee.isWaiting, !isBlocked(executions), allowsStart, size <= setup.maxBatch,
             startQueue.count == 0
         {
+            // Values fall due in the order in which they would start, so that the first ones need not wait for the others.
             start(executions, size, due, [])
         } else {
             wait(slotIndex, size, due)
@@ -64,8 +65,8 @@ extension SlotEngine {
         while startQueue.count == 1, startsWhenDue, !isStartingWaiting { startFirstWaiting() }
     }
 
-    /// Whether a value may start while others are still to fall due in the same call. With a limit, all that is due comes before
-    /// the starts of that instant.
+    /// Whether a value that waits may start while others are still to fall due in the same call. With a limit, all that is due comes
+    /// before the starts of that instant.
     private var startsWhenDue: Bool { runningCount < setup.maxConcurrent && setup.limit == nil }
 
     /// Whether `maxConcurrent` and the limit allow a start now.

@@ -6,9 +6,12 @@ internal import LullCore
 /// After every other error it has certainly not been recorded (<doc:WorkThatSurvives>).
 @nonexhaustive
 public enum DurableError: Error, Hashable, Sendable {
-    /// Nothing was recorded. The text gives the reason: the disk is full, the file is read-only or was locked for too
-    /// long, or the like.
+    /// Nothing was recorded. The text gives the reason: the file is read-only or was locked for too long, the server is away, or the
+    /// like.
     case refused(String)
+    /// Nothing was recorded, because there is no room: the disk is full, or the memory that a server may use. The text says which. What
+    /// is recorded already is not lost, and workers make room.
+    case full(String)
     /// The answer was lost: the call may or may not have been recorded. The text says what happened.
     case unknown(String)
     /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Retrying does not help.
@@ -38,7 +41,7 @@ extension DurableError: CustomStringConvertible {
     /// The error in one sentence without a full stop, for a log or a message.
     public var description: String {
         switch self {
-        case .refused(let why): "not recorded: \(why)"
+        case .refused(let why), .full(let why): "not recorded: \(why)"
         case .unknown(let why): "perhaps recorded, perhaps not: \(why)"
         case .unusable(let why): why
         case .otherPolicy(let namespace, let stored, let given):

@@ -272,7 +272,7 @@ extension DurableError {
     /// The cause, without what it means for the caller.
     var reason: String {
         switch self {
-        case .refused(let why), .unknown(let why), .unusable(let why): why
+        case .refused(let why), .full(let why), .unknown(let why), .unusable(let why): why
         default: description
         }
     }

@@ -232,7 +232,7 @@ final class Connection {
         let why = "\(Self.lastMessage(handle)) (SQLite error \(code))"
         let error: DurableError =
             switch code & 0xFF {
-            case SQLITE_FULL: .refused("the disk of \(path) is full")
+            case SQLITE_FULL: .full("the disk of \(path) is full")
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
                 .refused("\(path) is locked by another program for too long")
             case SQLITE_READONLY: .refused("\(path) cannot be written: \(why)")

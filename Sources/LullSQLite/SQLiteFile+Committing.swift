@@ -233,8 +233,10 @@ extension SQLiteFile {
         state.commitFailed()
         do throws(DurableError) {
             if try openConnection().contains(mark) { return nil }
-            if case .refused = error { return error }
-            return .refused("\(error)")
+            switch error {
+            case .refused, .full: return error
+            default: return .refused("\(error)")
+            }
         } catch let second {
             return .unknown("\(error.reason); then \(second.reason)")
         }

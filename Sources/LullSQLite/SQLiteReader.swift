@@ -27,9 +27,12 @@ package struct SQLiteReader: Sendable {
     ) throws(DurableError) -> Answer {
         do throws(DurableError) {
             return try readInAnyState(body)
-        } catch .refused(let why) {
+        } catch {
             // A query records nothing that could be refused.
-            throw .unusable(why)
+            switch error {
+            case .refused(let why), .full(let why): throw .unusable(why)
+            default: throw error
+            }
         }
     }
 

@@ -31,7 +31,7 @@ struct RedisMemoryTests {
                 }
             }
         }
-        #expect(refusal == .refused("the memory of the server is full (maxmemory)"))
+        #expect(refusal == .full("the memory of the server is full (maxmemory)"))
         #expect(accepted > 500)
 
         var executed = 0

@@ -103,7 +103,7 @@ import Testing
         let connection = try #require(file.connection)
         let pages = try connection.number("PRAGMA page_count")
         try connection.execute("PRAGMA max_page_count = \(pages)")
-        let full = DurableError.refused("the disk of \(place.path) is full")
+        let full = DurableError.full("the disk of \(place.path) is full")
         var accepted = 0
         for number in 0..<500 {
             switch submit([submission("key \(number)", "12345678")])[0] {

@@ -14,7 +14,8 @@ final class CommandStore {
 
     /// How long a call goes on after a signal that ends the program; nil for a file, whose calls limit themselves.
     private let grace: Duration?
-    private let store: any WatchedStore
+    /// For calls that need not block.
+    let store: any WatchedStore
     /// A byte is written to the second when something may have changed, or runs may have been interrupted.
     let changesDescriptor: Int32
     private let changesWriter: Int32
@@ -55,7 +56,7 @@ final class CommandStore {
     }
 
     /// Makes an asynchronous call, and blocks until it has returned.
-    private static func blocking<Answer: Sendable>(
+    static func blocking<Answer: Sendable>(
         _ grace: Duration?, _ call: @escaping @Sendable () async throws -> Answer
     ) throws(DurableError) -> Answer {
         let answer = Guarded<Result<Answer, any Error>?>(nil)
@@ -177,7 +178,7 @@ extension DurableError {
     /// The error of a call that records nothing.
     var ofQuestion: DurableError {
         switch self {
-        case .refused(let why), .unknown(let why): .unusable(why)
+        case .refused(let why), .full(let why), .unknown(let why): .unusable(why)
         default: self
         }
     }

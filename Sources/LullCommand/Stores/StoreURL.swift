@@ -126,7 +126,7 @@ extension Failure {
                 lull \(status.dead > 0 ? "dead discard" : "cancel") drops that
                 """)
         case .tooLarge, .keyTooLong, .contextTooLong, .tokenOfOtherKey, .unencodable: self = .badData("\(error)")
-        case .refused, .unknown: self.init(status: ExitStatus.inputOutput, message: "\(error)", mayPass: true)
+        case .refused, .full, .unknown: self.init(status: ExitStatus.inputOutput, message: "\(error)", mayPass: true)
         case .unusable, .closed: self = .inputOutput("\(error)")
         }
     }
@@ -134,7 +134,10 @@ extension Failure {
     /// Creates the failure for a store that cannot be opened: nothing was to be recorded yet.
     init(opening error: DurableError, _ subcommand: Subcommand) {
         self.init(error.ofQuestion, subcommand)
-        if case .refused = error { mayPass = true }
+        switch error {
+        case .refused, .full: mayPass = true
+        default: break
+        }
     }
 
     /// A namespace that does not exist, with the ones that do if those are few enough to read at a glance.

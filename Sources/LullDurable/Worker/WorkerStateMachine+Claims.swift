@@ -139,7 +139,7 @@ extension WorkerStateMachine {
     mutating func storeFailed(_ error: DurableError) {
         guard failure == nil else { return }
         switch error {
-        case .refused, .unknown:
+        case .refused, .full, .unknown:
             if outage == nil { actions.append(.storeFailed(error)) }
             outage = lengthened(outage)
         case .unusable, .otherPolicy, .noPolicy, .hasWork, .tooLarge, .keyTooLong, .contextTooLong, .tokenOfOtherKey,

@@ -182,6 +182,7 @@ struct ServerError: Error, ServerFault {
             )
         case "42501":
             .unusable("the role may not do this: `SELECT lull.allow(role, part)` gives it the rights (\(message))")
+        case "53100": .full("the disk of the server is full (\(message))")
         case "55P03": .refused("another transaction has locked the key for too long")
         case "25006": .refused("the database is read-only: it is a replica, or is set so (\(message))")
         default: .refused("the server says: \(message) (\(code))")

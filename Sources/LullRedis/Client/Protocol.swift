@@ -120,7 +120,7 @@ struct ServerError: ServerFault {
         case "VERSION": .unusable(Self.otherVersion(Int64(text.dropFirst(8)) ?? 0, of: namespace))
         case "WRONGPASS", "NOAUTH", "NOPERM": .unusable("the server says: \(text)")
         case "WRONGTYPE": .unusable("the keys of Lull in the database hold something else: \(text)")
-        case "OOM": .refused("the memory of the server is full (maxmemory)")
+        case "OOM": .full("the memory of the server is full (maxmemory)")
         case "MISCONF", "NOREPLICAS", "EXECABORT": .refused("the server says: \(text)")
         // A script that ends with an error of its own has written nothing; a fault in one is another matter.
         case _ where text.contains("user_script"): .unknown("the server says: \(text)")

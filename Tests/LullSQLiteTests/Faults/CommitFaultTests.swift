@@ -121,7 +121,7 @@ import Testing
         let connection = file.connection
         disk.arm(.full, at: .write, lasts: true)
         for _ in 0..<3 {
-            #expect(submit("one", to: file) == .failure(.refused("the disk of \(place.path) is full")))
+            #expect(submit("one", to: file) == .failure(.full("the disk of \(place.path) is full")))
             #expect(try file.status()?.pending == 0, "the file can be read")
         }
         #expect(file.connection === connection, "a commit that was certainly not made needs no recovery")

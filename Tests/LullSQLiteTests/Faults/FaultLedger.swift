@@ -33,7 +33,7 @@ struct FaultLedger {
     /// Returns what an error means. No error may say that the file is damaged.
     mutating func note(_ error: DurableError) -> Answer {
         switch error {
-        case .refused: return .refused
+        case .refused, .full: return .refused
         case .unknown: return .unknown
         default:
             fail("an unexpected error: \(error)")

@@ -27,7 +27,7 @@ import Testing
             return nil
         } catch {
             return switch error {
-            case .unusable(let why), .refused(let why): why
+            case .unusable(let why), .refused(let why), .full(let why): why
             default: "another error: \(error)"
             }
         }
@@ -60,7 +60,7 @@ import Testing
             let why = bench.refusal()
             #expect(why == nil || why == full)
             // The last write of an opening may fail only when something is submitted.
-            if why == nil { #expect(throws: DurableError.refused(full)) { try bench.make() } }
+            if why == nil { #expect(throws: DurableError.full(full)) { try bench.make() } }
             bench.disk.mend()
             #expect(throws: Never.self) { try bench.make() }
         }

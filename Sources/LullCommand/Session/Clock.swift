@@ -50,13 +50,9 @@ struct Alarm {
         #else
             if instant == setting { return -1 }
             setting = instant
-            var time = itimerspec()
-            if instant != .farFuture {
-                // Zero would disarm the timer; the clock's zero, the boot of the machine, is long past.
-                let at = max(1, instant.advanced(by: CoreDuration(nanoseconds: clock.origin)).nanoseconds)
-                time.it_value = timespec(tv_sec: Int(at / 1_000_000_000), tv_nsec: Int(at % 1_000_000_000))
-            }
-            timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &time, nil)
+            // Zero would disarm the timer; the clock's zero, the boot of the machine, is long past.
+            let at = max(1, instant.advanced(by: CoreDuration(nanoseconds: clock.origin)).nanoseconds)
+            lull_set_timer(descriptor, instant == .farFuture ? 0 : at)
             return -1
         #endif
     }

@@ -35,6 +35,12 @@ static inline int lull_create_new(const char *path) {
     return open(path, O_WRONLY | O_CLOEXEC);
 }
 
+/// Whether users other than the owner and the group can read a file, or users other than the owner can write it.
+static inline int lull_is_shared(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) != 0 || (status.st_mode & 027) != 0;
+}
+
 /// Returns the number of bytes in a file; -1 for anything else.
 static inline long long lull_file_size(int descriptor) {
     struct stat status;

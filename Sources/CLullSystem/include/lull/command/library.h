@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,5 +32,16 @@
 
 static inline int lull_errno(void) { return errno; }
 static inline void lull_set_errno(int code) { errno = code; }
+
+#if defined(__linux__)
+/// Sets a timer to an instant of its clock; 0 disarms it. In C, since Swift cannot name `struct timespec` reliably.
+static inline void lull_set_timer(int descriptor, int64_t nanoseconds) {
+    struct itimerspec time;
+    memset(&time, 0, sizeof time);
+    time.it_value.tv_sec = nanoseconds / 1000000000;
+    time.it_value.tv_nsec = nanoseconds % 1000000000;
+    timerfd_settime(descriptor, TFD_TIMER_ABSTIME, &time, NULL);
+}
+#endif
 
 #endif

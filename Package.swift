@@ -39,6 +39,8 @@ let package = Package(
         .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
         .target(name: "CLullRedis", exclude: ["Scripts"]),
         .target(name: "LullRedis", dependencies: ["LullDurable", "CLullRedis"], swiftSettings: settings),
+        .target(name: "CLullHTTP", exclude: ["Page"]),
+        .target(name: "LullHTTP", dependencies: ["Lull", "CLullHTTP"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .target(name: "LullTuning", dependencies: ["LullCore"], swiftSettings: settings),
@@ -46,7 +48,7 @@ let package = Package(
             name: "LullCommand",
             dependencies: [
                 "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis",
-                "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
+                "LullHTTP", "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
             ],
             swiftSettings: settings),
         .target(
@@ -101,7 +103,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "LullCommandTests",
-            dependencies: ["LullCommand", "LullCore", "LullTuning", "CLullSystem", "CLullSQLite", "TestSupport"],
+            dependencies: [
+                "LullCommand", "LullCore", "LullHTTP", "LullTuning", "CLullSystem", "CLullSQLite", "TestSupport",
+            ],
             exclude: ["Goldens"],
             swiftSettings: settings),
     ]

@@ -62,6 +62,7 @@ enum Tool {
         case .pause, .resume: return try show(PauseCommand.run(subcommand, options))
         case .forget: return try show(ForgetCommand.run(options))
         case .compact: return try show(CompactCommand.run(options))
+        case .serve: return try ServeCommand.run(options)
         case .schema, .adopt: return try show(SchemaCommand.run(subcommand, options))
         }
     }

@@ -95,9 +95,10 @@ struct UsageTests {
         let outcome = try lull("version")
         #expect(outcome.ending == 0)
         #expect(outcome.lines.first == "lull \(Help.version)")
-        #expect(outcome.lines.count == 4 && outcome.errors == "")
+        #expect(outcome.lines.count == 5 && outcome.errors == "")
         #expect(outcome.lines[1].wholeMatch(of: /SQLite 3\.[0-9.]+/) != nil)
         #expect(outcome.lines[2].contains("libpq ") && outcome.lines[3].contains("hiredis "))
+        #expect(outcome.lines[4].contains("libmicrohttpd"))
         #expect(try lull("version", "x").errors == "lull: unexpected argument x (see lull --help)\n")
     }
 

@@ -21,10 +21,7 @@ enum SubmitCommand {
             token: options.token, context: options.context)
         let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
         guard options.printsObjects else { return ExitStatus.success }
-        let json: JSONValue = [
-            "key": .bytes(receipt.key), "generation": .number(receipt.generation), "dueIn": .seconds(receipt.dueIn),
-        ]
-        try OutputBuffer.print { json.appendLine(to: &$0) }
+        try OutputBuffer.print { receipt.json.appendLine(to: &$0) }
         return ExitStatus.success
     }
 
@@ -151,34 +148,12 @@ enum DeadCommand {
             throw .failed("\(Terminal.shown(namespace)) has no dead runs\(selection == .all ? "" : " of that kind")")
         }
         try options.confirm("\(action) \(counted(runs.count, "dead run"))")
-        var counts: [DurableRetry: Int] = [:]
-        var rest = runs[...]
-        while !rest.isEmpty {
-            let some = Array(rest.prefix(DurableSelection.step))
-            rest = rest.dropFirst(some.count)
-            if action == "retry" {
-                let answers = try store.change(for: .dead) { try await $0.retryAll(some, in: namespace) }
-                for answer in answers { counts[answer, default: 0] += 1 }
-            } else {
-                counts[.accepted, default: 0] += try store.change(for: .dead) {
-                    try await $0.discardAll(some, in: namespace)
-                }
-            }
+        let counts = try store.change(for: .dead) {
+            try await DeadRuns.change(runs, retries: action == "retry", namespace, in: $0)
         }
         let done = counted(counts[.accepted] ?? 0, "dead run")
         try OutputBuffer.print("\(action == "retry" ? "retried" : "discarded") \(done)\n")
-        let reasons: [(answer: DurableRetry, one: String, many: String)] = [
-            (.outdated, "its key has a newer value", "their keys have newer values"),
-            (.busy, "its key has another run", "their keys have other runs"),
-        ]
-        return OutputBuffer.end(
-            reporting: reasons.compactMap { reason in
-                counts[reason.answer].map { count in
-                    count == 1
-                        ? "1 dead run was not retried: \(reason.one)"
-                        : "\(count) dead runs were not retried: \(reason.many)"
-                }
-            })
+        return OutputBuffer.end(reporting: DeadRuns.refusals(counts))
     }
 
     /// Retries or discards runs, each in a transaction of its own: one that fails does not stop the others.
@@ -201,5 +176,43 @@ enum DeadCommand {
         let count = counted(runs.count - messages.count, "dead run")
         try OutputBuffer.print("\(retries ? "retried" : "discarded") \(count)\n")
         return OutputBuffer.end(reporting: messages)
+    }
+}
+
+/// Retrying and discarding many dead runs.
+enum DeadRuns {
+    /// Retries or discards runs, some at a time.
+    ///
+    /// - Returns: How many there were of each answer.
+    static func change(
+        _ runs: [Int64], retries: Bool, _ namespace: String, in store: any WatchedStore
+    ) async throws(DurableError) -> [DurableRetry: Int] {
+        var counts: [DurableRetry: Int] = [:]
+        var rest = runs[...]
+        while !rest.isEmpty {
+            let some = Array(rest.prefix(DurableSelection.step))
+            rest = rest.dropFirst(some.count)
+            if retries {
+                for answer in try await store.retryAll(some, in: namespace) { counts[answer, default: 0] += 1 }
+            } else {
+                counts[.accepted, default: 0] += try await store.discardAll(some, in: namespace)
+            }
+        }
+        return counts
+    }
+
+    /// Returns a sentence for each reason why runs were not retried. They are counted, not named.
+    static func refusals(_ counts: [DurableRetry: Int]) -> [String] {
+        let reasons: [(answer: DurableRetry, one: String, many: String)] = [
+            (.outdated, "its key has a newer value", "their keys have newer values"),
+            (.busy, "its key has another run", "their keys have other runs"),
+        ]
+        return reasons.compactMap { reason in
+            counts[reason.answer].map { count in
+                count == 1
+                    ? "1 dead run was not retried: \(reason.one)"
+                    : "\(count) dead runs were not retried: \(reason.many)"
+            }
+        }
     }
 }

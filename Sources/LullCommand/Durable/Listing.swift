@@ -64,11 +64,15 @@ extension DurableDeadRun<[UInt8]>: Listed {
     }
 
     /// Includes the values.
-    var json: JSONValue {
-        [
-            "run": .number(id), "key": .bytes(key), "values": .array(values.map { .bytes($0) }),
-            "submits": .number(count), "attempts": .number(attempts), "age": .seconds(age), "error": .text(error),
-        ]
+    var json: JSONValue { json(withValues: true) }
+
+    func json(withValues: Bool) -> JSONValue {
+        let values: [(String, JSONValue)] = withValues ? [("values", .array(values.map { .bytes($0) }))] : []
+        return .object(
+            [("run", .number(id)), ("key", .bytes(key))] + values + [
+                ("submits", .number(count)), ("attempts", .number(attempts)), ("age", .seconds(age)),
+                ("error", .text(error)),
+            ])
     }
 }
 

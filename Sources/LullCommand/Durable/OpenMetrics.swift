@@ -18,7 +18,9 @@ enum OpenMetrics {
                     measure.appendSample([("namespace", status.namespace)] + measure.figure.labels, to: &text)
                 }
             }
-            for measure in health where measure.figure.family == figure.family { measure.appendSample([], to: &text) }
+            for measure in health where measure.figure.family == figure.family {
+                measure.appendSample(measure.figure.labels, to: &text)
+            }
         }
         text.append("# EOF\n")
     }

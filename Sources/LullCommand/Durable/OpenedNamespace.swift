@@ -89,11 +89,16 @@ struct OpenedNamespace {
 
     /// Opens the store for a worker, which waits for a store that cannot be used for now, as it does later on.
     static func awaited(_ options: CommandOptions) throws(Failure) -> OpenedNamespace {
+        try awaiting { () throws(Failure) in try OpenedNamespace(options, .work) }
+    }
+
+    /// Opens something of a store, again and again while the store cannot be used for now.
+    static func awaiting<Opened>(_ open: () throws(Failure) -> Opened) throws(Failure) -> Opened {
         var reported: String?
         var pause: UInt32 = 100_000
         while true {
             do throws(Failure) {
-                return try OpenedNamespace(options, .work)
+                return try open()
             } catch {
                 guard error.mayPass else { throw error }
                 // Until the session handles them, signals end the program.

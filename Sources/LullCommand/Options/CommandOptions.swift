@@ -84,6 +84,15 @@ struct CommandOptions {
     /// Whether `lull schema` changes the database.
     var applies = false
 
+    /// Where `lull serve` listens, and what it serves to whom.
+    var listen: String?
+    var listening: String { listen ?? "127.0.0.1:8385" }
+    var hooks: Argument?
+    var tokenFile: Argument?
+    var allowsActions = false
+    var origin: String?
+    var givenNamespaces: [String] = []
+
     var waits: [CoreDuration]?
     var targets = Targets()
     var tunesKeys = false

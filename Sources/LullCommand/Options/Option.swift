@@ -75,6 +75,17 @@ extension Option {
         ) { options, text throws(Failure) in options[keyPath: property] = try reading.read(text) }
     }
 
+    /// Creates an option that may be given several times.
+    init<Value>(
+        each name: StaticString, _ group: Group, of subcommands: [Subcommand], _ reading: OptionReading<Value>,
+        _ property: any WritableKeyPath<CommandOptions, [Value]> & Sendable, _ sentence: String
+    ) {
+        self.init(
+            name: name, group: group, subcommands: subcommands, value: reading.name, sentence: sentence,
+            sentences: [:], rules: [], completion: reading.completion
+        ) { options, text throws(Failure) in options[keyPath: property].append(try reading.read(text)) }
+    }
+
     init(
         _ name: StaticString, _ group: Group, of subcommands: [Subcommand],
         _ property: any WritableKeyPath<CommandOptions, Bool> & Sendable, _ sentence: String,
@@ -197,6 +208,7 @@ enum Subcommand: String, CaseIterable {
     case compact
     case schema
     case adopt
+    case serve
 }
 
 extension Subcommand {

@@ -195,7 +195,7 @@ extension Option {
             "bold and coloured output: auto (default: on a terminal, unless NO_COLOR is set), always or never"),
     ]
 
-    private static let namespaced = Subcommand.withStore.filter { ![.compact, .schema, .adopt].contains($0) }
+    private static let namespaced = Subcommand.withStore.filter { ![.compact, .schema, .adopt, .serve].contains($0) }
 
     private static let store = [
         Option(
@@ -213,7 +213,7 @@ extension Option {
                 .status: "only this one of its namespaces", .forget: "which of its namespaces",
             ], .needs("store")),
         Option(
-            "patience", .store, of: namespaced + [.compact], .duration, \.patience,
+            "patience", .store, of: namespaced + [.compact, .serve], .duration, \.patience,
             "how long a call waits for other writers of a file (default 5s), or for a server (default 30s)",
             but: [.compact: "how long it waits for other writers (default 5s)"], .needs("store")),
         Option(
@@ -320,6 +320,27 @@ extension Option {
             "exit with status 1 if a namespace exceeds one of these limits, such as 'oldest>60s,dead>0': any columns "
                 + "of the table, with a comma between them",
             .excludes("watch")),
+        Option(
+            each: "namespace", .own, of: [.serve], .name("NAME"), \.givenNamespaces,
+            "only this one of its namespaces; may be given several times"),
+        Option(
+            "listen", .own, of: [.serve], .name("PLACE"), \.listen,
+            "where it listens: HOST:PORT (default 127.0.0.1:8385), or unix:PATH, a socket. Other machines are let in only "
+                + "with --token-file"),
+        Option(
+            "hooks", .own, of: [.serve], .file, \.hooks,
+            "a JSON file of paths at which services deliver events, and how each proves who it is"),
+        Option(
+            "token-file", .own, of: [.serve], .file, \.tokenFile,
+            "a file with a line ROLE TOKEN [NAME] for each who may come in. The role is submit, look, or act, which may "
+                + "do both and change what is in the store"),
+        Option(
+            "allow-actions", .own, of: [.serve], \.allowsActions,
+            "the page can flush, cancel, retry, discard, touch, pause, resume and submit; each is written to standard "
+                + "error"),
+        Option(
+            "origin", .own, of: [.serve], .name("URL"), \.origin,
+            "the address at which a proxy shows it, such as https://lull.example.org"),
         Option("apply", .own, of: [.schema], \.applies, "run the SQL, in one transaction"),
     ]
 }

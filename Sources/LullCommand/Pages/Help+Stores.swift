@@ -189,6 +189,44 @@ extension Help {
             """, options,
         ])
 
+    static let serve = Page(
+        "serve", "--store URL", "HTTP: submits, a page and metrics",
+        usage: ["lull serve --store URL [OPTION…]"],
+        [
+            """
+            Serves a store by HTTP until a signal ends it. GET / is a page: what is pending, until when, what runs, \
+            what is dead, and what has been saved. GET /metrics is lull status for Prometheus, and GET /health answers \
+            200 while the store does.
+            """,
+            """
+            POST /v1/NAMESPACE/KEY submits the body, and is answered 202 with the receipt once it is recorded, never \
+            before. Header Idempotency-Key: a repeated submit with the same one counts once. Lull-Delay: 5s is the \
+            delay of this submit, and Lull-Context travels with it as LULL_CONTEXT. 400 says what is wrong, 401 and \
+            403 who may not, 404 that there is no such namespace, 413 that the value is too large, 429 that the store \
+            is full and 503 that it is away: nothing was recorded then, unless "unknown": true says that the answer \
+            was lost; repeat it with the same Idempotency-Key.
+            """, options,
+            """
+            Whoever reaches the socket or a loopback address is let in; any other address needs --token-file. Requests \
+            that a page of another site has sent are refused. TLS is a proxy's.
+            """,
+            """
+            A hook is a member of the object in --hooks: "/github": {"namespace": "ci", "key": "/repository/full_name", \
+            "verify": "github", "secret-file": "/etc/lull/github"}. key is a JSON pointer; without it, all events of \
+            the hook have one key. verify is github, stripe, slack, standard-webhooks, bearer or none; secret-env \
+            names a variable instead of a file. An event that is delivered twice counts once.
+            """,
+            """
+            It needs libmicrohttpd (libmicrohttpd12 on Debian, libmicrohttpd in Homebrew). After SIGTERM no more \
+            requests are taken, and those under way are answered.
+            """,
+            .examples([
+                "lull serve --store sqlite:hooks.db",
+                "curl -d '{\"n\":1}' http://127.0.0.1:8385/v1/default/repo-7",
+                "lull serve --store redis://db/1 --listen unix:/run/lull --hooks hooks.json",
+            ]),
+        ])
+
     static let forget = Page(
         "forget", "--store URL", "deletes a namespace without work",
         usage: ["lull forget --store URL --namespace NAME [OPTION…]"],

@@ -1,6 +1,7 @@
 internal import CLullPostgres
 internal import CLullRedis
 internal import CLullSQLite
+internal import LullHTTP
 
 /// `lull --help` and `lull help`.
 enum Help {
@@ -9,7 +10,7 @@ enum Help {
     /// The pages of all commands, in the order of lists.
     static let all = [
         filter, run, simulate, tune, submit, work, status, list, touch, flush, cancel, dead, workers, pause, resume,
-        forget, compact, schema, adopt, completions, manual, versions,
+        serve, forget, compact, schema, adopt, completions, manual, versions,
         Page("help", "[COMMAND]", "explains a command", []),
     ]
     /// All names that the first argument can have.
@@ -92,9 +93,12 @@ enum Help {
 enum Versions {
     static func make(_ arguments: [String]) throws(Failure) -> String {
         if let first = arguments.first { throw .usage("unexpected argument \(first)") }
-        return ["lull \(Help.version)", "SQLite \(String(cString: sqlite3_libversion()))", postgres, redis]
+        return ["lull \(Help.version)", "SQLite \(String(cString: sqlite3_libversion()))", postgres, redis, http]
             .map { "\($0)\n" }.joined()
     }
+
+    /// The version of libmicrohttpd, or why it cannot be loaded.
+    private static var http: String { HTTPLibrary.load() ?? "libmicrohttpd \(HTTPLibrary.version)" }
 
     /// libpq's version, or why it cannot be loaded.
     private static var postgres: String {

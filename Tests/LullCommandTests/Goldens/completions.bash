@@ -36,7 +36,7 @@ run | work) ;;
         return
     fi
     if [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version help --help --version' -- "$word"))
         return
     fi
     if [[ $current == --*=* ]]; then
@@ -224,6 +224,13 @@ run | work) ;;
         compact:--patience) kind=text ;;
         schema:--store) kind=store ;;
         adopt:--store) kind=store ;;
+        serve:--store) kind=store ;;
+        serve:--patience) kind=text ;;
+        serve:--namespace) kind=text ;;
+        serve:--listen) kind=text ;;
+        serve:--hooks) kind=file ;;
+        serve:--token-file) kind=file ;;
+        serve:--origin) kind=text ;;
         esac
     if [[ -z $words$kind ]]; then
         case $command in
@@ -246,8 +253,9 @@ run | work) ;;
         compact) options='--help --store --patience' ;;
         schema) options='--help --store --apply' ;;
         adopt) options='--help --store' ;;
+        serve) options='--help --store --patience --namespace --listen --hooks --token-file --allow-actions --origin' ;;
         completions) words='bash zsh fish' ;;
-        man | help) words='filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version' ;;
+        man | help) words='filter run simulate tune submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version' ;;
         esac
         if [[ $current == -* ]]; then
             words=$options

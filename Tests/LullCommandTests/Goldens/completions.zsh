@@ -305,8 +305,20 @@ _lull() {
             '--help[explain this command]' \
             '--store=[postgres\://USER@HOST/DATABASE]:store:_lull_stores'
         ;;
+    serve)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--store=[sqlite\:PATH, a file]:store:_lull_stores' \
+            '--patience=[how long a call waits for other writers of a file (default …]:value: ' \
+            '--namespace=[only this one of its namespaces]:value: ' \
+            '--listen=[where it listens]:value: ' \
+            '--hooks=[a JSON file of paths at which services deliver events, and …]:file:_files' \
+            '--token-file=[a file with a line ROLE TOKEN \[NAME\] for each who may come …]:file:_files' \
+            '--allow-actions[the page can flush, cancel, retry, discard, touch, pause, r…]' \
+            '--origin=[the address at which a proxy shows it, such as https\://lull…]:value: '
+        ;;
     completions) _arguments '1:shell:(bash zsh fish)' ;;
-    man|help) _arguments '1:command:(filter run simulate tune submit work status list touch flush cancel dead workers pause resume forget compact schema adopt completions man version)' ;;
+    man|help) _arguments '1:command:(filter run simulate tune submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version)' ;;
     esac
 }
 _lull_commands() {
@@ -327,6 +339,7 @@ _lull_commands() {
         'workers:lists the processes that work'
         'pause:lets workers begin nothing new'
         'resume:ends a pause'
+        'serve:HTTP\: submits, a page and metrics'
         'forget:deletes a namespace without work'
         'compact:returns unused space to the system'
         'schema:prepares a database for LullPostgres'

@@ -47,6 +47,12 @@ final class TestStore {
         }
     }
 
+    /// The store of another server.
+    init(url: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        self.url = url
+    }
+
     deinit {
         try? FileManager.default.removeItem(atPath: path)
     }
@@ -66,9 +72,10 @@ final class TestStore {
 
     /// Starts the command.
     func start(
-        _ options: String, _ rest: [String] = [], errors: ToolProcess.Standard = .pipe
+        _ options: String, _ rest: [String] = [], environment: [String: String] = [:],
+        errors: ToolProcess.Standard = .pipe
     ) throws -> ToolProcess {
-        try ToolProcess(arguments(options, rest), errors: errors)
+        try ToolProcess(arguments(options, rest), environment: environment, errors: errors)
     }
 
     /// Returns the object that a command prints.

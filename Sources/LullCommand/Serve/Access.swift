@@ -1,0 +1,200 @@
+internal import CLullCommand
+internal import LullHTTP
+
+/// What a visitor may do.
+struct Rights: OptionSet, Sendable {
+    let rawValue: Int
+
+    /// Submit values through the door.
+    static let submit = Rights(rawValue: 1)
+    /// See the page and the metrics.
+    static let look = Rights(rawValue: 2)
+    /// Change what is in the store from the page.
+    static let act = Rights(rawValue: 4)
+}
+
+/// A token of `--token-file`.
+struct AccessToken {
+    let secret: [UInt8]
+    let rights: Rights
+    /// Who has it, for the log of actions.
+    let name: String
+
+    private static let roles: [(name: Substring, rights: Rights)] = [
+        ("submit", .submit), ("look", .look), ("act", [.submit, .look, .act]),
+    ]
+
+    /// Reads a file of tokens: a role, a token and perhaps a name on each line; empty lines and those with # say nothing.
+    static func read(_ path: Argument) throws(Failure) -> [AccessToken] {
+        let text = String(decoding: try SecretFile.read(path), as: UTF8.self)
+        var tokens: [AccessToken] = []
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let words = line.split(whereSeparator: \.isWhitespace)
+            guard let role = words.first, !role.hasPrefix("#") else { continue }
+            let place = "\(String(cString: path)), line \(number + 1)"
+            guard let rights = roles.first(where: { $0.name == role })?.rights else {
+                throw .badData("\(place): the role must be submit, look or act, not \"\(role)\"")
+            }
+            guard words.count > 1 else { throw .badData("\(place): the token is missing: write ROLE TOKEN [NAME]") }
+            guard words[1].utf8.count >= 16 else {
+                throw .badData("\(place): the token is shorter than 16 characters and could be guessed")
+            }
+            let name = words.dropFirst(2).joined(separator: " ")
+            tokens.append(
+                AccessToken(
+                    secret: Array(words[1].utf8), rights: rights,
+                    name: name.isEmpty ? "token \(tokens.count + 1)" : name))
+        }
+        guard !tokens.isEmpty else { throw .badData("\(String(cString: path)) has no token: write ROLE TOKEN [NAME]") }
+        return tokens
+    }
+}
+
+/// A file that holds secrets.
+enum SecretFile {
+    /// Reads a file that no other user of the machine can read.
+    static func read(_ path: Argument) throws(Failure) -> [UInt8] {
+        let name = String(cString: path)
+        let descriptor = lull_open(path, O_RDONLY)
+        guard descriptor >= 0 else { throw Failure.system("cannot be read").of(name) }
+        defer { close(descriptor) }
+        guard lull_is_shared(descriptor) == 0 else {
+            throw .failed("\(name) can be read or written by other users: chmod 600 \(name)")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count <= 1 << 20 {
+            let count = CLullCommand.read(descriptor, &buffer, buffer.count)
+            if count == 0 { return bytes }
+            if count < 0 {
+                if lull_errno() == EINTR { continue }
+                throw Failure.system("cannot be read").of(name)
+            }
+            bytes += buffer[..<count]
+        }
+        throw .badData("\(name) is larger than 1 MiB, and no file of secrets")
+    }
+
+    /// Reads a secret: the file without the newline at its end.
+    static func secret(_ path: Argument) throws(Failure) -> [UInt8] {
+        var bytes = try read(path)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        if bytes.isEmpty { throw .badData("\(String(cString: path)) is empty") }
+        return bytes
+    }
+}
+
+/// Who made a request, and what they may do.
+struct Visitor: Sendable {
+    let rights: Rights
+    /// The name of the token; nil without one.
+    let token: String?
+
+    /// The name for the log of actions; nil if nothing is known.
+    func name(in request: HTTPRequest) -> String? { token ?? HTTPLibrary.userName(of: request.descriptor) }
+}
+
+/// Why a request is refused: a status and a sentence.
+struct HTTPRefusal: Error, Sendable {
+    let status: Int
+    let reason: String
+    var fields: [(name: String, value: String)] = []
+    /// Whether what was asked for may have been done: the same request, with the same token, can be repeated.
+    var isUnknown = false
+}
+
+/// Who may do what. Requests that a page of another site has made a browser send are refused, whatever they ask for.
+struct Access: Sendable {
+    let place: Listener.Place
+    /// Nil if whoever reaches the server is let in.
+    let tokens: [AccessToken]?
+    let allowsActions: Bool
+    /// The address under which a proxy shows the server: `https://lull.example.org`.
+    let origin: String?
+
+    /// Returns who made a request, or why that does not matter.
+    func visitor(of request: HTTPRequest) throws(HTTPRefusal) -> Visitor {
+        try checkSite(of: request)
+        if let argument = request.arguments.first(where: { ["token", "access_token", "bearer"].contains($0.name) }) {
+            throw HTTPRefusal(
+                status: 400,
+                reason: "\(argument.name) is in the URL, which logs and histories keep: send the token as "
+                    + "\"Authorization: Bearer TOKEN\", and replace it if it was a real one")
+        }
+        let most: Rights = allowsActions ? [.submit, .look, .act] : [.submit, .look]
+        guard let tokens else {
+            return Visitor(rights: most, token: nil)
+        }
+        guard let token = bearer(of: request) else {
+            throw HTTPRefusal(
+                status: 401, reason: "a token is needed: send \"Authorization: Bearer TOKEN\"",
+                fields: [("WWW-Authenticate", "Bearer")])
+        }
+        // All are compared, so that the time says nothing about which one it was.
+        let known = tokens.filter { HTTPLibrary.isSame($0.secret, token) }
+        guard let known = known.first else {
+            throw HTTPRefusal(status: 401, reason: "the token is not known", fields: [("WWW-Authenticate", "Bearer")])
+        }
+        return Visitor(rights: known.rights.intersection(most), token: known.name)
+    }
+
+    private func bearer(of request: HTTPRequest) -> [UInt8]? {
+        guard let field = request.field("Authorization"), let blank = field.firstIndex(of: " "),
+            String(field[..<blank]).caseInsensitivelyEquals("Bearer")
+        else { return nil }
+        return Array(field[field.index(after: blank)...].utf8)
+    }
+
+    // MARK: - Other sites
+
+    /// Throws if a page of another site may have made a browser send the request.
+    func checkSite(of request: HTTPRequest) throws(HTTPRefusal) {
+        try checkHost(of: request)
+        if let site = request.field("Sec-Fetch-Site"), ["cross-site", "same-site"].contains(site),
+            request.field("Sec-Fetch-Mode") != "navigate" || request.method != "GET"
+        {
+            throw HTTPRefusal(status: 403, reason: "the request comes from a page of another site")
+        }
+        guard request.hasField("Origin") else { return }
+        let host = request.field("Host") ?? ""
+        let own = ["http://\(host)", "https://\(host)"] + [origin].compactMap(\.self)
+        guard let sender = request.field("Origin"), own.contains(where: { sender.caseInsensitivelyEquals($0) }) else {
+            throw HTTPRefusal(
+                status: 403,
+                reason: "the request comes from a page of another site; behind a proxy, give its address with --origin")
+        }
+    }
+
+    /// Throws if a name of another site leads here (DNS rebinding): only then could its pages read the answers.
+    private func checkHost(of request: HTTPRequest) throws(HTTPRefusal) {
+        // With tokens, or at a socket, a name alone lets nobody in.
+        guard tokens == nil, case .address(let listening, _) = place else { return }
+        // HTTP/1.0 has none. Browsers always send one.
+        guard request.hasField("Host") else { return }
+        let sent = request.field("Host") ?? ""
+        let outside = origin.map { String($0.drop { $0 != "/" }.dropFirst(2)) }
+        if let outside, sent.caseInsensitivelyEquals(outside) { return }
+        let name = Self.hostName(sent)
+        let isOwn =
+            ["localhost", "::1", listening].contains { name.caseInsensitivelyEquals($0) } || Self.isLoopback(name)
+        if isOwn { return }
+        throw HTTPRefusal(
+            status: 421,
+            reason:
+                "the host \"\(Terminal.shown(sent))\" is not this server's; behind a proxy, give its address with --origin"
+        )
+    }
+
+    /// Returns the name in a field `Host`, without the port.
+    private static func hostName(_ host: String) -> String {
+        if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
+        return String(host.prefix { $0 != ":" })
+    }
+
+    /// Whether a name is an address of this machine: four numbers, the first of them 127.
+    private static func isLoopback(_ name: String) -> Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}

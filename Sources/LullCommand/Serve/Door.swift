@@ -1,0 +1,132 @@
+internal import Lull
+internal import LullCore
+internal import LullDurable
+internal import LullHTTP
+
+/// Submits by HTTP: `POST /v1/NAMESPACE/KEY`, and hooks.
+struct Door: Sendable {
+    let store: any WatchedStore
+    /// The namespaces that may be reached; empty for all.
+    let namespaces: [String]
+    let hooks: [Hook]
+    /// The namespaces whose values have to be JSON, as far as they are known.
+    private let merging = Guarded<[String: (isMerging: Bool, until: ContinuousClock.Instant)]>([:])
+
+    init(_ store: any WatchedStore, namespaces: [String], hooks: [Hook]) {
+        (self.store, self.namespaces, self.hooks) = (store, namespaces, hooks)
+    }
+
+    func hook(for request: HTTPRequest) -> Hook? { hooks.first { $0.path == request.path } }
+
+    /// Records the value that a request brings, and then answers.
+    func submit(_ request: HTTPRequest) async -> HTTPAnswer {
+        do throws(HTTPRefusal) {
+            guard let segments = request.segments, segments.count >= 3 else {
+                throw HTTPRefusal(status: 400, reason: "a submit is POST /v1/NAMESPACE/KEY")
+            }
+            guard let namespace = String(validating: segments[1], as: UTF8.self) else {
+                throw HTTPRefusal(status: 400, reason: "the name of the namespace is not UTF-8")
+            }
+            // A slash in a key need not be escaped.
+            let key = Array(segments[2...].joined(separator: [UInt8(ascii: "/")]))
+            if key.isEmpty { throw HTTPRefusal(status: 400, reason: "the key is empty: POST /v1/NAMESPACE/KEY") }
+            return try await record(request, key: key, in: namespace, token: request.field("Idempotency-Key"))
+        } catch {
+            return .refusal(error)
+        }
+    }
+
+    /// Records an event of another service, if it proves that it comes from there.
+    func submit(_ request: HTTPRequest, to hook: Hook, at now: Int64) async -> HTTPAnswer {
+        do throws(HTTPRefusal) {
+            try hook.verification.check(request, key: hook.secret, at: now)
+            if let challenge = hook.challenge(of: request) {
+                return HTTPAnswer(200, "text/plain; charset=utf-8", Array(challenge.utf8))
+            }
+            return try await record(
+                request, key: try hook.key(of: request.body), in: hook.namespace, token: hook.token(of: request))
+        } catch {
+            return .refusal(error)
+        }
+    }
+
+    private func record(
+        _ request: HTTPRequest, key: [UInt8], in namespace: String, token: String?
+    ) async throws(HTTPRefusal) -> HTTPAnswer {
+        guard namespaces.isEmpty || namespaces.contains(namespace) else { throw Self.unknown(namespace) }
+        let submission = DurableSubmission(
+            namespace: namespace, key: key, value: request.body, wait: try Self.delay(request), token: token,
+            context: request.field("Lull-Context"))
+        let isMerging: Bool
+        do throws(DurableError) { isMerging = try await self.isMerging(namespace) } catch {
+            throw Self.refusal(error.ofQuestion, namespace)
+        }
+        if isMerging { try Self.checkJSON(request.body) }
+        do throws(DurableError) { return .json(202, try await store.submit(submission).json) } catch {
+            throw Self.refusal(error, namespace)
+        }
+    }
+
+    private static func delay(_ request: HTTPRequest) throws(HTTPRefusal) -> CoreDuration? {
+        guard let text = request.field("Lull-Delay") else { return nil }
+        do throws(Refusal) { return try DurationText.read(text) } catch {
+            throw HTTPRefusal(status: 400, reason: "Lull-Delay: \(error.reason)")
+        }
+    }
+
+    /// Returns whether a namespace merges values, which then have to be JSON.
+    private func isMerging(_ namespace: String) async throws(DurableError) -> Bool {
+        if let known = merging.change({ $0[namespace] }), known.until > .now { return known.isMerging }
+        let isMerging = CombineRule(try await store.open(namespace, nil)) == .mergeJSON
+        // A namespace can be forgotten, and be made again with other rules.
+        merging.change { $0[namespace] = (isMerging, .now + .seconds(10)) }
+        return isMerging
+    }
+
+    private static func checkJSON(_ value: [UInt8]) throws(HTTPRefusal) {
+        do throws(JSONScanner.Fault) { _ = try value.withUnsafeBufferPointer(JSONScanner.whole) } catch {
+            throw HTTPRefusal(status: 400, reason: "the value is not JSON, which the namespace merges: \(error)")
+        }
+    }
+
+    private static func unknown(_ namespace: String) -> HTTPRefusal {
+        HTTPRefusal(
+            status: 404,
+            reason:
+                "there is no namespace \(namespace): lull submit or work with a policy creates it, such as --wait 5s")
+    }
+
+    /// Returns what a submit is answered that the store has not recorded.
+    static func refusal(_ error: DurableError, _ namespace: String) -> HTTPRefusal {
+        switch error {
+        case .noPolicy: unknown(namespace)
+        case .tooLarge: HTTPRefusal(status: 413, reason: "\(error)")
+        case .keyTooLong, .contextTooLong, .tokenOfOtherKey, .unencodable, .otherPolicy, .hasWork:
+            HTTPRefusal(status: 400, reason: "\(error)")
+        case .full: HTTPRefusal(status: 429, reason: "\(error)", fields: [("Retry-After", "5")])
+        case .unknown: HTTPRefusal(status: 503, reason: "\(error)", fields: [("Retry-After", "1")], isUnknown: true)
+        case .refused, .unusable, .closed:
+            HTTPRefusal(status: 503, reason: "\(error)", fields: [("Retry-After", "5")])
+        }
+    }
+}
+
+extension DurableReceipt {
+    /// The receipt as commands and the door print it.
+    var json: JSONValue {
+        ["key": .bytes(key), "generation": .number(generation), "dueIn": .seconds(dueIn)]
+    }
+}
+
+extension HTTPAnswer {
+    static func json(_ status: Int, _ json: JSONValue, _ fields: [(name: String, value: String)] = []) -> HTTPAnswer {
+        var text: [UInt8] = []
+        json.appendLine(to: &text)
+        return HTTPAnswer(status, "application/json", text, [("Cache-Control", "no-store")] + fields)
+    }
+
+    static func refusal(_ refusal: HTTPRefusal) -> HTTPAnswer {
+        let unknown: [(String, JSONValue)] = refusal.isUnknown ? [("unknown", .bool(true))] : []
+        return .json(refusal.status, .object([("error", .text(refusal.reason))] + unknown), refusal.fields)
+    }
+}

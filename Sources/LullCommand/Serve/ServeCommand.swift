@@ -1,0 +1,114 @@
+internal import CLullCommand
+internal import Lull
+internal import LullCore
+internal import LullDurable
+internal import LullHTTP
+
+/// `lull serve`: submits by HTTP, a page over a store, and metrics, until a signal ends it.
+enum ServeCommand {
+    /// How long requests under way have to end after a signal.
+    private static let grace = Duration.seconds(10)
+
+    static func run(_ options: CommandOptions) throws(Failure) -> Int32 {
+        if let why = HTTPLibrary.load() { throw .failed(why) }
+        var hooks: [Hook] = []
+        if let file = options.hooks { hooks = try Hook.read(file) }
+        var tokens: [AccessToken]?
+        if let file = options.tokenFile { tokens = try AccessToken.read(file) }
+        let origin = try options.origin.map { text throws(Failure) in try checkedOrigin(text) }
+        let store = try openStore(options)
+        let namespaces = options.givenNamespaces
+        for name in namespaces {
+            _ = try store.ask(for: .serve) { try await $0.status(of: name) }
+        }
+        lull_raise_descriptor_limit()
+        let listener = try listen(options.listening, tokens, hooks)
+        let access = Access(
+            place: listener.place, tokens: tokens, allowsActions: options.allowsActions,
+            origin: origin)
+        let looks = Looks(store.store, namespaces: namespaces)
+        let service = Service(
+            access, Door(store.store, namespaces: namespaces, hooks: hooks),
+            PageService(store.store, looks, name: options.store ?? "", namespaces: namespaces))
+        // The signals are handled before the first request is taken.
+        let signals = try Signals()
+        let limits = HTTPServer.Limits(body: RecordReader.longest)
+        guard
+            let server = HTTPServer(
+                listeningAt: listener.socket, limits,
+                HTTPServer.Handlers(
+                    refuse: { service.refuse($0) }, answer: { await service.answer($0) },
+                    failure: { service.failure($0, $1) }))
+        else { throw .failed("libmicrohttpd could not start: there may be too few descriptors (ulimit -n)") }
+        service.connections.change { $0 = { server.connections } }
+        looks.begin()
+        OutputBuffer.report(["serving \(ServerURL.withoutPassword(options.store ?? "")) at \(address(of: listener))"])
+        let number = wait(for: signals)
+        // The next signal ends the program at once.
+        lull_default(SIGINT)
+        lull_default(SIGTERM)
+        _ = try? CommandStore.blocking(nil) {
+            looks.end()
+            await server.stop(within: grace)
+        }
+        close(listener.socket)
+        if case .path(let path) = listener.place { unlink(path) }
+        store.end()
+        Signals.end(by: number)
+    }
+
+    /// Opens the store, and waits for one that cannot be used for now.
+    private static func openStore(_ options: CommandOptions) throws(Failure) -> CommandStore {
+        try OpenedNamespace.awaiting { () throws(Failure) in try options.openStore(for: .serve) }
+    }
+
+    private static func wait(for signals: Signals) -> Int32 {
+        while true {
+            var interest = pollfd(descriptor: signals.descriptor, Int32(POLLIN))
+            poll(&interest, 1, -1)
+            if let number = signals.received().first(where: Signals.isEnding) { return number }
+        }
+    }
+
+    private static func listen(
+        _ text: String, _ tokens: [AccessToken]?, _ hooks: [Hook]
+    ) throws(Failure) -> Listener {
+        guard let place = Listener.place(text) else {
+            throw .usage("--listen must be HOST:PORT or unix:PATH, not \"\(text)\"", .serve)
+        }
+        let isLocal: Bool
+        do throws(Listener.Failure) { isLocal = try Listener.isLocal(place) } catch {
+            throw .failed("cannot listen at \(text): \(error.reason)")
+        }
+        if !isLocal {
+            if tokens == nil {
+                throw .usage("--listen \(text) lets other machines in: it needs --token-file", .serve)
+            }
+            if let open = hooks.first(where: { $0.verification == .none }) {
+                throw .usage(
+                    "--listen \(text) lets other machines in: the hook \(open.path) must verify its sender", .serve)
+            }
+        }
+        do throws(Listener.Failure) { return try Listener(at: place) } catch {
+            throw .failed("cannot listen at \(text): \(error.reason)")
+        }
+    }
+
+    private static func checkedOrigin(_ text: String) throws(Failure) -> String {
+        let host = text.drop { $0 != "/" }.dropFirst(2)
+        guard text.hasPrefix("http://") || text.hasPrefix("https://"), !host.isEmpty, !host.contains("/"),
+            !host.contains("@")
+        else {
+            throw .usage(
+                "--origin must be a scheme and a host, such as https://lull.example.org, not \"\(text)\"", .serve)
+        }
+        return text
+    }
+
+    private static func address(of listener: Listener) -> String {
+        switch listener.place {
+        case .path(let path): "unix:\(path)"
+        case .address(let host, _): "http://\(host.contains(":") ? "[\(host)]" : host):\(listener.port)/"
+        }
+    }
+}

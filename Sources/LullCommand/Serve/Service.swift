@@ -1,0 +1,178 @@
+internal import CLullCommand
+internal import Lull
+internal import LullCore
+internal import LullDurable
+internal import LullHTTP
+
+/// What `lull serve` answers: which request goes where, and who may make it.
+final class Service: Sendable {
+    let access: Access
+    let door: Door
+    let page: PageService
+    /// The answers that were given, by their status.
+    private let answers = Guarded<[Int: Int]>([:])
+    private let submits = Guarded(0)
+    /// How many connections there are; set when the server has started.
+    let connections = Guarded<(@Sendable () -> Int)?>(nil)
+
+    init(_ access: Access, _ door: Door, _ page: PageService) {
+        (self.access, self.door, self.page) = (access, door, page)
+    }
+
+    /// Where a request goes.
+    private enum Route {
+        case page
+        case health
+        case metrics
+        case look(String)
+        case action(String)
+        case submit
+        case hook(Hook)
+    }
+
+    private func route(of request: HTTPRequest) throws(HTTPRefusal) -> Route {
+        let (path, method) = (request.path, request.method)
+        func check(_ allowed: [String]) throws(HTTPRefusal) {
+            if allowed.contains(method) { return }
+            throw HTTPRefusal(
+                status: 405, reason: "\(path) takes \(allowed.joined(separator: " and ")), not \(method)",
+                fields: [("Allow", allowed.joined(separator: ", "))])
+        }
+        if let hook = door.hook(for: request) {
+            try check(["POST"])
+            return .hook(hook)
+        }
+        if path.hasPrefix("/v1/") {
+            try check(["POST"])
+            return .submit
+        }
+        let fixed: [String: Route] = ["/": .page, "/health": .health, "/metrics": .metrics]
+        if let route = fixed[path] {
+            try check(["GET", "HEAD"])
+            return route
+        }
+        if path.hasPrefix("/api/") {
+            let name = String(path.dropFirst("/api/".count))
+            if PageService.looks.contains(name) {
+                try check(["GET", "HEAD"])
+                return .look(name)
+            }
+            if PageService.actions.contains(name) {
+                try check(["POST"])
+                return .action(name)
+            }
+        }
+        throw HTTPRefusal(status: 404, reason: "there is nothing at \(Terminal.shown(path))")
+    }
+
+    /// Returns the answer to a request that is refused by its head alone.
+    func refuse(_ request: HTTPRequest) -> HTTPAnswer? {
+        do throws(HTTPRefusal) {
+            switch try route(of: request) {
+            case .health: break
+            case .page: try access.checkSite(of: request)
+            case .hook(let hook): if hook.verification == .none { try access.checkSite(of: request) }
+            case .metrics, .look: try check(.look, request)
+            case .submit: try check(.submit, request)
+            case .action:
+                // A form of another site cannot set it.
+                guard request.hasField("Lull-Page") else {
+                    throw HTTPRefusal(status: 403, reason: "an action needs the header Lull-Page: 1")
+                }
+                try check(.act, request)
+            }
+            return nil
+        } catch {
+            return counted(.refusal(error))
+        }
+    }
+
+    private func check(_ right: Rights, _ request: HTTPRequest) throws(HTTPRefusal) {
+        if try access.visitor(of: request).rights.contains(right) { return }
+        let reason =
+            switch right {
+            case .submit: "the token may not submit"
+            case .look: "the token may only submit"
+            default:
+                access.allowsActions ? "the token may only look" : "lull serve was started without --allow-actions"
+            }
+        throw HTTPRefusal(status: 403, reason: reason)
+    }
+
+    /// Answers a request that was not refused.
+    func answer(_ request: HTTPRequest) async -> HTTPAnswer {
+        do throws(HTTPRefusal) {
+            switch try route(of: request) {
+            case .page: return counted(PageService.page)
+            case .health: return counted(await page.health())
+            case .metrics: return counted(await metrics(request))
+            case .look(let name):
+                return counted(await page.look(name, request, try access.visitor(of: request)))
+            case .action(let name):
+                return counted(await page.act(name, request, try access.visitor(of: request)))
+            case .submit: return counted(await door.submit(request), isSubmit: true)
+            case .hook(let hook):
+                return counted(await door.submit(request, to: hook, at: Int64(time(nil))), isSubmit: true)
+            }
+        } catch {
+            return counted(.refusal(error))
+        }
+    }
+
+    func failure(_ status: Int, _ reason: String) -> HTTPAnswer {
+        counted(
+            .refusal(HTTPRefusal(status: status, reason: reason, fields: status == 503 ? [("Retry-After", "1")] : [])))
+    }
+
+    private func counted(_ answer: HTTPAnswer, isSubmit: Bool = false) -> HTTPAnswer {
+        answers.change { $0[answer.status, default: 0] += 1 }
+        if isSubmit, answer.status == 202 { submits.change { $0 += 1 } }
+        return answer
+    }
+
+    // MARK: - Metrics
+
+    private static let openMetrics = "application/openmetrics-text"
+
+    private func metrics(_ request: HTTPRequest) async -> HTTPAnswer {
+        do throws(DurableError) {
+            var status = try await page.status()
+            status.health = (status.health ?? []) + measures
+            var text: [UInt8] = []
+            OpenMetrics.append(status, to: &text)
+            let takesNew = request.field("Accept")?.contains(Self.openMetrics) ?? false
+            return HTTPAnswer(
+                200,
+                takesNew
+                    ? "\(Self.openMetrics); version=1.0.0; charset=utf-8" : "text/plain; version=0.0.4; charset=utf-8",
+                text)
+        } catch {
+            return .refusal(HTTPRefusal(status: 503, reason: "\(error)"))
+        }
+    }
+
+    /// The figures of the server itself.
+    private var measures: [Measure] {
+        let answered = answers.value.sorted { $0.key < $1.key }.map { status, count in
+            Measure(
+                Figure(
+                    name: "answers", property: "answers", metric: "lull_serve_answers",
+                    help: "Requests that were answered, by the status of the answer.",
+                    labels: [("status", "\(status)")], isCounter: true), .count(count))
+        }
+        return answered + [
+            Measure(
+                Figure(
+                    name: "submits", property: "submits", metric: "lull_serve_submits",
+                    help: "Submits that were recorded through the door.", isCounter: true), .count(submits.value)),
+            Measure(
+                Figure(
+                    name: "connections", property: "connections", metric: "lull_serve_connections",
+                    help: "Connections that are open."), .count(connections.value?() ?? 0)),
+            Measure(
+                Figure(
+                    name: "pages", property: "pages", metric: "lull_serve_pages",
+                    help: "Pages that are open, each with a stream of events."), .count(page.viewers)),
+        ]
+    }
+}

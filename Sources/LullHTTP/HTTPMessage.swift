@@ -1,0 +1,110 @@
+internal import Lull
+
+// What a client asks for, and what it is answered.
+
+/// A request: what libmicrohttpd hands over of it.
+package struct HTTPRequest: Sendable {
+    package let method: String
+    /// The path as it was sent: ``segments`` decodes it.
+    package let path: String
+    /// The header fields, in their order.
+    package let fields: [(name: String, value: String)]
+    /// The arguments of the query, decoded.
+    package let arguments: [(name: String, value: [UInt8])]
+    /// The descriptor of the connection, for questions about its other end.
+    package let descriptor: Int32
+    package var body: [UInt8] = []
+
+    package init(
+        method: String, path: String, fields: [(name: String, value: String)],
+        arguments: [(name: String, value: [UInt8])] = [], descriptor: Int32 = -1
+    ) {
+        (self.method, self.path, self.fields) = (method, path, fields)
+        (self.arguments, self.descriptor) = (arguments, descriptor)
+    }
+
+    /// Returns the value of a header field; nil if there is none, or more than one, which could be understood in two ways.
+    package func field(_ name: String) -> String? {
+        let found = fields.filter { $0.name.caseInsensitivelyEquals(name) }
+        return found.count == 1 ? found[0].value : nil
+    }
+
+    package func hasField(_ name: String) -> Bool { fields.contains { $0.name.caseInsensitivelyEquals(name) } }
+
+    /// Returns the values of an argument.
+    package func arguments(_ name: String) -> [[UInt8]] { arguments.filter { $0.name == name }.map(\.value) }
+
+    /// Returns the first value of an argument as text; nil if there is none.
+    package func argument(_ name: String) -> String? {
+        arguments(name).first.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The parts of the path between its slashes, decoded; nil if one has a percent sign that begins no byte.
+    package var segments: [[UInt8]]? {
+        var segments: [[UInt8]] = []
+        for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
+            guard let segment = PercentEncoding.decoded(part) else { return nil }
+            segments.append(segment)
+        }
+        return segments
+    }
+}
+
+/// Percent-encoding (RFC 3986, section 2.1).
+package enum PercentEncoding {
+    /// Returns the bytes; nil if a percent sign begins no byte.
+    ///
+    /// - Parameter isQuery: Whether a plus sign is a blank, as in what a form sends.
+    package static func decoded(_ text: some Collection<UInt8>, isQuery: Bool = false) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(isQuery && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}
+
+extension String {
+    /// Whether two texts are the same but for the case of ASCII letters, as names of header fields are compared.
+    package func caseInsensitivelyEquals(_ other: String) -> Bool {
+        func lower(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+        return utf8.count == other.utf8.count && zip(utf8, other.utf8).allSatisfy { lower($0) == lower($1) }
+    }
+}
+
+/// The answer to a request.
+package struct HTTPAnswer: Sendable {
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        case events(EventStream)
+    }
+
+    package var status: Int
+    package var fields: [(name: String, value: String)]
+    package var body: Body
+
+    package init(_ status: Int, _ type: String, _ bytes: [UInt8], _ fields: [(name: String, value: String)] = []) {
+        self.status = status
+        self.fields = [("Content-Type", type)] + fields
+        body = .bytes(bytes)
+    }
+
+    package init(_ stream: EventStream) {
+        status = 200
+        // The last one keeps nginx from collecting the events.
+        fields = [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
+        body = .events(stream)
+    }
+}

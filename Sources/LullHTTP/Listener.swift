@@ -1,0 +1,65 @@
+internal import CLullHTTP
+
+/// Where a server listens: `HOST:PORT` or `unix:PATH`.
+package struct Listener: Sendable {
+    package enum Place: Sendable, Equatable {
+        case address(host: String, port: UInt16)
+        case path(String)
+    }
+
+    package let place: Place
+    package let socket: Int32
+    /// The port; 0 at a path. Where the place has 0, the system has chosen it.
+    package let port: Int
+
+    /// Reads a place; nil if the text names none.
+    package static func place(_ text: String) -> Place? {
+        if text.hasPrefix("unix:") {
+            let path = String(text.dropFirst("unix:".count))
+            return path.isEmpty ? nil : .path(path)
+        }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        return host.isEmpty ? nil : .address(host: String(host), port: port)
+    }
+
+    package struct Failure: Error {
+        package let reason: String
+    }
+
+    /// Returns whether only this machine reaches a place.
+    package static func isLocal(_ place: Place) throws(Failure) -> Bool {
+        guard case .address(let host, _) = place else { return true }
+        var why = Self.noReason
+        let isLocal = lull_http_is_local(host, &why, why.count)
+        if isLocal < 0 { throw Failure(why) }
+        return isLocal != 0
+    }
+
+    /// Begins to listen.
+    package init(at place: Place) throws(Failure) {
+        self.place = place
+        var why = Self.noReason
+        switch place {
+        case .address(let host, let port): socket = lull_http_listen(host, "\(port)", &why, why.count)
+        case .path(let path): socket = lull_http_listen_at(path, &why, why.count)
+        }
+        if socket < 0 { throw Failure(why) }
+        port = Int(lull_http_port(socket))
+    }
+
+    private static let noReason = [CChar](repeating: 0, count: 256)
+}
+
+extension Listener.Failure {
+    fileprivate init(_ text: [CChar]) {
+        reason = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

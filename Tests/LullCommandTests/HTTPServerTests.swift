@@ -1,0 +1,232 @@
+import CLullCommand
+import Foundation
+import Lull
+import LullHTTP
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+/// The server under clients that are slow, rude or many.
+@Suite("The HTTP server", .ownThreads, .enabled(if: ServeProcess.isInstalled))
+struct HTTPServerTests {
+    /// A server that answers with the body of the request, or as a path asks for.
+    private final class Echo: Sendable {
+        let listener: Listener
+        let server: HTTPServer
+        let streams = Guarded<[EventStream]>([])
+        let begun = Guarded(0)
+
+        init(
+            patience: Duration = .seconds(30), connections: Int = 100, body: Int = 1000, bodies: Int = 10_000,
+            speed: Int = 1000
+        ) throws {
+            listener = try Listener(at: .address(host: "127.0.0.1", port: 0))
+            var limits = HTTPServer.Limits(body: body)
+            (limits.patience, limits.connections, limits.bodies, limits.speed) = (patience, connections, bodies, speed)
+            let (streams, begun) = (streams, begun)
+            server = try #require(
+                HTTPServer(
+                    listeningAt: listener.socket, limits,
+                    HTTPServer.Handlers(
+                        refuse: { $0.path == "/refused" ? HTTPAnswer(403, "text/plain", Array("no".utf8)) : nil },
+                        answer: { request in
+                            begun.change { $0 += 1 }
+                            switch request.path {
+                            case "/slow":
+                                try? await Task.sleep(for: .milliseconds(300))
+                                return HTTPAnswer(200, "text/plain", Array("late".utf8))
+                            case "/events":
+                                let stream = EventStream()
+                                streams.change { $0.append(stream) }
+                                return HTTPAnswer(stream)
+                            case "/large":
+                                return HTTPAnswer(200, "text/plain", [UInt8](repeating: 120, count: 64 << 20))
+                            default: return HTTPAnswer(200, "text/plain", request.body)
+                            }
+                        },
+                        failure: { HTTPAnswer($0, "text/plain", Array($1.utf8)) })))
+        }
+
+        func connect() throws -> RawConnection { try RawConnection(port: UInt16(listener.port), path: nil) }
+
+        /// Sends bytes, and returns what comes until the connection is closed.
+        func exchange(_ text: String) throws -> String {
+            let connection = try connect()
+            connection.send(text)
+            return String(decoding: connection.readToEnd(), as: UTF8.self)
+        }
+
+        /// Whether a usual request is answered.
+        func answers() throws -> Bool {
+            try exchange("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hasPrefix("HTTP/1.1 200 ")
+        }
+
+        func stop() async {
+            await server.stop(within: .seconds(10))
+            close(listener.socket)
+        }
+    }
+
+    @Test func `takes HTTP 1.0, keeps connections, and answers pipelined requests in order`() async throws {
+        let echo = try Echo()
+        #expect(try echo.exchange("GET / HTTP/1.0\r\n\r\n").contains(" 200 "))
+        func post(_ body: String, _ more: String = "") -> String {
+            "POST / HTTP/1.1\r\nHost: a\r\n\(more)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+        }
+        let all = try echo.exchange(post("one") + post("two") + post("three", "Connection: close\r\n"))
+        let found = ["one", "two", "three"].compactMap { all.range(of: "\r\n\r\n\($0)")?.lowerBound }
+        #expect(found.count == 3 && found == found.sorted(), "\(all)")
+        await echo.stop()
+    }
+
+    @Test func `a client that has sent all and closed its half is answered`() async throws {
+        let echo = try Echo()
+        let connection = try echo.connect()
+        connection.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab")
+        connection.finish()
+        #expect(String(decoding: connection.readToEnd(), as: UTF8.self).hasSuffix("\r\n\r\nab"))
+        await echo.stop()
+    }
+
+    @Test func `a body over the limit is refused, by its length or when it has come`() async throws {
+        let echo = try Echo()
+        let long = String(repeating: "x", count: 1001)
+        #expect(try echo.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n").contains(" 413 "))
+        let chunked =
+            "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n\(long)\r\n0\r\n\r\n"
+        #expect(try echo.exchange(chunked).contains(" 413 "))
+        #expect(echo.begun.value == 0)
+        #expect(try echo.exchange("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n").contains(" 403 "))
+        #expect(try echo.answers())
+        await echo.stop()
+    }
+
+    @Test func `bodies have a limit together, and make room when they end`() async throws {
+        let echo = try Echo(bodies: 1500)
+        let first = try echo.connect()
+        first.send(
+            "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n"
+                + String(repeating: "x", count: 999))
+        let request =
+            "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n"
+            + String(repeating: "y", count: 1000)
+        try eventually("the second is refused") { (try? echo.exchange(request).contains(" 503 ")) == true }
+        first.send("x")
+        #expect(String(decoding: first.readToEnd(), as: UTF8.self).contains(" 200 "))
+        try eventually("there is room again") { (try? echo.exchange(request).contains(" 200 ")) == true }
+        await echo.stop()
+    }
+
+    @Test func `a head that is too long, or no HTTP at all, is refused`() async throws {
+        let echo = try Echo(patience: .seconds(1))
+        let field = "X-Long: \(String(repeating: "x", count: 1000))\r\n"
+        let flood = try echo.exchange("GET / HTTP/1.1\r\nHost: a\r\n" + String(repeating: field, count: 100) + "\r\n")
+        #expect(flood.isEmpty || flood.contains(" 431 ") || flood.contains(" 400 "), "\(flood.prefix(100))")
+        let path = try echo.exchange("GET /\(String(repeating: "p", count: 100_000)) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(path.isEmpty || path.contains(" 414 ") || path.contains(" 431 "), "\(path.prefix(100))")
+        for nonsense in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"] {
+            #expect(!(try echo.exchange(nonsense)).contains(" 200 "))
+        }
+        #expect(try echo.exchange("GET /?a=%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").contains(" 400 "))
+        #expect(try echo.answers())
+        await echo.stop()
+    }
+
+    @Test func `clients that send slowly are cut off, and nobody else waits for them`() async throws {
+        let echo = try Echo(patience: .seconds(1))
+        let dribbling = try echo.connect()
+        dribbling.send("GET / HT")
+        let slowBody = try echo.connect()
+        slowBody.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n")
+        let silent = try echo.connect()
+        // Each byte would be a sign of life to a server that only looks for silence.
+        let begun = ContinuousClock.now
+        var isCut = (false, false)
+        while ContinuousClock.now - begun < .seconds(30), isCut != (true, true) {
+            if !dribbling.send([UInt8(ascii: "T")]) { isCut.0 = true }
+            if !slowBody.send([UInt8(ascii: "x")]) { isCut.1 = true }
+            #expect(try echo.answers())
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(isCut == (true, true))
+        #expect(silent.readToEnd() == [])
+        #expect(echo.server.connections <= 2)
+        await echo.stop()
+    }
+
+    @Test func `a client that does not read its answer is cut off`() async throws {
+        let echo = try Echo(patience: .seconds(1), speed: 1 << 30)
+        let connection = try echo.connect()
+        connection.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+        try eventually("it has begun") { echo.begun.value == 1 }
+        try eventually("the connection is closed") { echo.server.connections == 0 }
+        #expect(connection.readToEnd().count < 64 << 20)
+        #expect(try echo.answers())
+        await echo.stop()
+    }
+
+    @Test func `a stream sends the newest event, and one that nobody reads keeps two in memory`() async throws {
+        let echo = try Echo()
+        let reader = try echo.connect()
+        reader.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        try eventually("the stream is there") { echo.streams.value.count == 1 }
+        let stream = echo.streams.value[0]
+        stream.publish("look", Array("1".utf8))
+        #expect(try #require(reader.read(until: "data: 1\n\n")).contains("event: look\n"))
+        stream.keepAlive()
+        #expect(reader.read(until: ": still here\n\n") != nil)
+        // Far more than what fits the sockets.
+        let large = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+        for number in 0..<200 { stream.publish("look", Array("\(number) ".utf8) + large) }
+        stream.publish("look", Array("last".utf8))
+        let all = try #require(reader.read(until: "data: last\n\n"))
+        #expect(all.utf8.count < 20 << 20)
+        stream.end()
+        #expect(reader.read(until: "0\r\n\r\n") != nil)
+        await echo.stop()
+    }
+
+    @Test func `a stream whose reader has gone ends`() async throws {
+        let echo = try Echo()
+        var reader: RawConnection? = try echo.connect()
+        reader?.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        try eventually("the stream is there") { echo.streams.value.count == 1 }
+        reader = nil
+        let stream = echo.streams.value[0]
+        try eventually("it ends") {
+            stream.publish("look", Array("1".utf8))
+            return stream.isGone
+        }
+        await echo.stop()
+    }
+
+    @Test func `stopping answers what is under way, and nothing more`() async throws {
+        let echo = try Echo()
+        let slow = try echo.connect()
+        slow.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        let stream = try echo.connect()
+        stream.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        let idle = try echo.connect()
+        try eventually("both have begun") { echo.begun.value == 2 }
+        await echo.stop()
+        #expect(String(decoding: slow.readToEnd(), as: UTF8.self).hasSuffix("late"))
+        #expect(String(decoding: stream.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
+        #expect(idle.readToEnd() == [])
+        #expect(throws: (any Error).self) { try echo.connect() }
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:80", "127.0.0.1", 80), ("[::1]:8385", "::1", 8385), ("localhost:0", "localhost", 0),
+    ])
+    func `a place is a host and a port`(_ text: String, _ host: String, _ port: UInt16) {
+        #expect(Listener.place(text) == .address(host: host, port: port))
+    }
+
+    @Test func `a place can be a path, and nothing else`() {
+        #expect(Listener.place("unix:/run/lull") == .path("/run/lull"))
+        for text in ["", ":80", "host", "host:", "::1:80", "unix:", "host:-1", "host:65536"] {
+            #expect(Listener.place(text) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import CLullCommand
+import Foundation
+import LullHTTP
+import TestSupport
+import Testing
+
+@testable import LullCommand
+
+/// Events of other services.
+@Suite("Hooks of lull serve", .ownThreads, .enabled(if: ServeProcess.isInstalled))
+struct ServeHookTests {
+    private let store: TestStore
+    private let secret: TemporaryFile
+
+    init() throws {
+        store = try TestStore(.file)
+        _ = try store.run("submit --wait 1h --namespace ci first 1")
+        secret = try TemporaryFile("a secret\n")
+        chmod(secret.path, 0o600)
+    }
+
+    private func file(_ text: String) throws -> TemporaryFile { try TemporaryFile(text) }
+
+    private func signature(_ body: String) -> String {
+        "sha256="
+            + HTTPLibrary.hmac(of: Array(body.utf8), key: Array("a secret".utf8)).map {
+                String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+            }.joined()
+    }
+
+    @Test func `an event of GitHub is recorded once, under the key in its body`() throws {
+        let hooks = try file(
+            #"{"/github": {"namespace": "ci", "key": "/repository/full_name", "verify": "github", "secret-file": "\#(secret.path)"}}"#
+        )
+        let serve = try ServeProcess(store, ["--hooks", hooks.path])
+        let body = #"{"repository": {"full_name": "acme/site"}, "n": 1}"#
+        let fields = ["X-Hub-Signature-256": signature(body), "X-GitHub-Delivery": "d-1"]
+        let first = try serve.post("/github", body, fields)
+        #expect(first.status == 202 && first.object["key"] as? String == "acme/site", "\(first)")
+        let again = try serve.post("/github", body, fields)
+        #expect(again.object["generation"] as? Int64 == first.object["generation"] as? Int64)
+        let forged = try serve.post("/github", body + " ", fields)
+        #expect(forged.status == 401 && forged.error.contains("does not match"))
+        let keyless = #"{"zen": "quiet"}"#
+        let refused = try serve.post("/github", keyless, ["X-Hub-Signature-256": signature(keyless)])
+        #expect(refused.status == 400 && refused.error.contains("no value at the pointer"))
+        #expect(try serve.get("/github").status == 405)
+        #expect(try store.status() == ["pending": 2])
+    }
+
+    @Test func `Slack is told that the address is right`() throws {
+        let hooks = try file(
+            #"{"/slack": {"namespace": "ci", "verify": "slack", "secret-file": "\#(secret.path)"}}"#)
+        let serve = try ServeProcess(store, ["--hooks", hooks.path])
+        let (body, time) = (
+            #"{"type": "url_verification", "challenge": "3eZbrw1a"}"#, "\(Int(Date().timeIntervalSince1970))"
+        )
+        let signed = signature("v0:\(time):\(body)").replacing("sha256=", with: "v0=")
+        let answer = try serve.post("/slack", body, ["X-Slack-Request-Timestamp": time, "X-Slack-Signature": signed])
+        #expect(answer.status == 200 && answer.text == "3eZbrw1a")
+        #expect(try serve.post("/slack", body).status == 401)
+        #expect(try store.status() == ["pending": 1])
+    }
+
+    @Test func `a hook without a pointer has one key, and a bearer token lets in`() throws {
+        let hooks = try file(#"{"/deploy": {"namespace": "ci", "verify": "bearer", "secret-env": "DEPLOY_SECRET"}}"#)
+        let process = try store.start("serve --listen 127.0.0.1:0 --hooks", [hooks.path])
+        let missing = try process.finish()
+        #expect(
+            missing.ending == 65 && missing.errors.contains("/deploy: the environment has no variable DEPLOY_SECRET"))
+        let serve = try ServeProcess(store, ["--hooks", hooks.path], environment: ["DEPLOY_SECRET": "a-long-token"])
+        let answer = try serve.post("/deploy", "anything", ["Authorization": "Bearer a-long-token"])
+        #expect(answer.status == 202 && answer.object["key"] as? String == "/deploy")
+        #expect(try serve.post("/deploy", "anything", ["Authorization": "Bearer another"]).status == 401)
+    }
+
+    @Test(arguments: [
+        ("[]", "must have an object for each path"), ("{", "is not JSON"), ("{}", "has no hook"),
+        (#"{"/a": {"verify": "none"}}"#, "/a: the namespace is missing"),
+        (#"{"/a": {"namespace": "ci"}}"#, "/a: verify is missing"),
+        (#"{"/a": {"namespace": "ci", "verify": "gitlab"}}"#, "not \"gitlab\""),
+        (#"{"/a": {"namespace": "ci", "verify": "github"}}"#, "secret-file or secret-env"),
+        (#"{"/a": {"namespace": "ci", "verify": "none", "secert": "x"}}"#, "there is no member \"secert\""),
+        (#"{"/a": {"namespace": "ci", "verify": "none", "key": "id"}}"#, "a JSON pointer such as"),
+        (#"{"/v1/a": {"namespace": "ci", "verify": "none"}}"#, "paths under /v1/ have another meaning"),
+        (#"{"a": {"namespace": "ci", "verify": "none"}}"#, "the path must begin with /"),
+        (#"{"/a": {"namespace": "ci", "verify": "none", "secret-env": "HOME"}}"#, "verify none needs no secret"),
+        (#"{"/a": {"namespace": "ci", "verify": "standard-webhooks", "secret-env": "LANG_"}}"#, "no variable LANG_"),
+    ])
+    func `a file that is wrong says where`(_ text: String, _ reason: String) throws {
+        let hooks = try file(text)
+        let outcome = try store.run("serve --listen 127.0.0.1:0 --hooks", [hooks.path])
+        #expect(outcome.ending == 65 && outcome.errors.contains(reason), "\(outcome.errors)")
+    }
+
+    @Test func `a secret that others can read is refused`() throws {
+        chmod(secret.path, 0o644)
+        let hooks = try file(
+            #"{"/a": {"namespace": "ci", "verify": "github", "secret-file": "\#(secret.path)"}}"#)
+        let outcome = try store.run("serve --listen 127.0.0.1:0 --hooks", [hooks.path])
+        #expect(outcome.ending == 1 && outcome.errors.contains("can be read or written by other users: chmod 600"))
+    }
+}

@@ -140,11 +140,11 @@ DECLARE
     n namespaces := named(namespace);
 BEGIN
     RETURN QUERY
-    SELECT w.key FROM work w
+    SELECT w.key FROM bare w
     WHERE w.namespace = n.id AND w.key >= prefix AND w.key < prefix_end(prefix)
-        AND (keys.submitter IS NULL OR w.pending_by IN (keys.submitter, 0))
-        AND is_selected(w, n, present(w, at), age, failing)
-    ORDER BY w.born;
+        AND (keys.submitter IS NULL OR (w.row).pending_by IN (keys.submitter, 0))
+        AND is_selected(w.row, n, present(w.row, at), age, failing)
+    ORDER BY (w.row).born;
 END $$;
 
 -- How many keys of a selection a flush or a cancel would change, and how many dead runs it has. See keys.
@@ -158,13 +158,13 @@ DECLARE
 BEGIN
     SELECT
         count(*) FILTER (WHERE s.pending_count > 0 OR is_held(s)
-            OR s.claimed_by IS NULL AND s.run_until > present(w, at)),
+            OR s.claimed_by IS NULL AND s.run_until > present(w.row, at)),
         count(*) FILTER (WHERE s.pending_count > 0 OR s.ready_to IS NOT NULL
             OR s.run_id IS NOT NULL AND s.claimed_by IS NULL)
     INTO flushable, cancellable
-    FROM work w, LATERAL settle(w, n, present(w, at)) s
+    FROM bare w, LATERAL settle(w.row, n, present(w.row, at)) s
     WHERE w.namespace = n.id AND w.key >= prefix AND w.key < prefix_end(prefix)
-        AND is_selected(w, n, present(w, at), age, failing);
+        AND is_selected(w.row, n, present(w.row, at), age, failing);
     SELECT count(*) INTO dead FROM dead_runs(namespace, prefix, age, failing, at);
 END $$;
 

@@ -93,11 +93,11 @@ BEGIN ATOMIC
                 CASE WHEN e.falls THEN t.now - d.due END,
                 CASE WHEN w.run_until <= t.now AND NOT f.replaces THEN t.now - w.run_until END)) AS oldest_due
         FROM (
-            (SELECT w AS stored, w.*, NOT m.are_many AS counts
-            FROM work w WHERE w.namespace + 0 = n.id AND w.wake <= t.now ORDER BY w.wake LIMIT 500)
+            (SELECT w.row AS stored, (w.row).*, NOT m.are_many AS counts
+            FROM bare w WHERE w.namespace + 0 = n.id AND w.wake <= t.now ORDER BY w.wake LIMIT 500)
             UNION ALL
-            (SELECT w AS stored, w.*, true
-            FROM work w
+            (SELECT w.row, (w.row).*, true
+            FROM bare w
             WHERE m.are_many AND w.namespace + 0 = n.id AND w.wake BETWEEN (t.now >> 22) << 22 AND t.now
             ORDER BY w.wake LIMIT 500)
         ) w
@@ -122,16 +122,6 @@ BEGIN ATOMIC
     WHERE NOT n.is_forgotten OR has_work(n.id)
     ORDER BY n.name COLLATE "C";
 END;
-
--- Rows without their values. A row that a function gets is read with all of them, which may be megabytes.
-CREATE OR REPLACE VIEW bare AS
-SELECT w.namespace, w.key, w.wake, ROW(
-    w.namespace, w.key, w.wake, w.born, w.generation, w.taken, w.quiet, w.latest, w.span, w.spacing, w.pending_count,
-    w.pending_first, w.pending_last, w.pending_by, w.ready_from, w.ready_to, w.ready_count, w.ready_first, w.ready_due,
-    w.ready_since, w.run_id, w.run_from, w.run_to, w.run_count, w.run_first, w.run_due, w.run_until, w.fence, w.owner,
-    w.claimed_by, w.attempt, w.phase, w.ready_edge, w.run_edge, w.pending_slot, w.ready_slot, w.run_slot, w.error, NULL,
-    NULL, NULL, w.run_mark)::work AS row
-FROM work w;
 
 -- What a settled row has, as an answer of `list` and `upcoming`.
 CREATE OR REPLACE FUNCTION listing(s work, n namespaces, now bigint) RETURNS listing

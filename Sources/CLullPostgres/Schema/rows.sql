@@ -4,6 +4,17 @@
 CREATE OR REPLACE FUNCTION present() RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN (date_part('epoch', clock_timestamp()) * 1000000)::bigint;
 
+-- Rows without their values, for who only looks. A row that a function gets is read with all of them, which may be
+-- megabytes.
+CREATE OR REPLACE VIEW bare AS
+SELECT w.namespace, w.key, w.wake, ROW(
+    w.namespace, w.key, w.wake, w.born, w.generation, w.taken, w.quiet, w.latest, w.span, w.spacing, w.pending_count,
+    w.pending_first, w.pending_last, w.pending_by, w.ready_from, w.ready_to, w.ready_count, w.ready_first, w.ready_due,
+    w.ready_since, w.run_id, w.run_from, w.run_to, w.run_count, w.run_first, w.run_due, w.run_until, w.fence, w.owner,
+    w.claimed_by, w.attempt, w.phase, w.ready_edge, w.run_edge, w.pending_slot, w.ready_slot, w.run_slot, w.error, NULL,
+    NULL, NULL, w.run_mark)::work AS row
+FROM work w;
+
 -- The present instant, or the given one in tests; never before what a row already has.
 CREATE OR REPLACE FUNCTION present(w work, at bigint) RETURNS bigint LANGUAGE sql VOLATILE PARALLEL SAFE
 RETURN greatest(

@@ -445,8 +445,8 @@ BEGIN
         coalesce(array_agg(s.run_id) FILTER (WHERE s.run_mark < 9223372036854775807), '{}'),
         min(due(s, n)) FILTER (WHERE s.run_mark IS NULL AND s.pending_count > 0)
     INTO runs, next
-    FROM work w, LATERAL settle(w, n, present(w, at)) s
-    WHERE w.claimed_by = interruptions.owner AND w.namespace + 0 = n.id AND n.restart IS NOT NULL;
+    FROM bare w, LATERAL settle(w.row, n, present(w.row, at)) s
+    WHERE (w.row).claimed_by = interruptions.owner AND w.namespace + 0 = n.id AND n.restart IS NOT NULL;
 END $$;
 
 -- Records reports as `report_many` does, then claims as `claim` does, in one step. The first row has the answers to the

@@ -4,9 +4,9 @@ package import LullCore
 /// What the stores on servers do alike.
 ///
 /// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands`` the calls that
-/// are questions and steps of the server's own: `open`, `state`, `status`, `list`, `ended`, `announce`, `workers`, `dead`, `retry`,
-/// `discard`, `deadRuns`, `count`, `pause`, `resume`, `forget` and `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts
-/// submits together by a ``SubmitQueue``.
+/// are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`, `announce`, `workers`, `dead`,
+/// `deadRuns`, `deadRun`, `retry`, `discard`, `count`, `pause`, `resume`, `forget` and `presentInstant`. The other calls are here. The
+/// store talks to its server from a ``ServerThread``, and puts submits together by a ``SubmitQueue``.
 package protocol ServerStore: StoreForCommands {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable

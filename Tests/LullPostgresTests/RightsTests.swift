@@ -59,7 +59,10 @@ struct RightsTests {
         _ = await working.result
         await store.close()
         let sql = try place.session(user: reader)
-        #expect(try sql.value("SELECT attempts FROM status()") == "1")
+        #expect(try sql("SELECT attempts, runs, executed, failures FROM status()") == [["1", "1", "1", "0"]])
+        for question in ["list('n')", "upcoming('n')", "dead('n')", "dead_runs('n')", "dead_run('n', 1)"] {
+            #expect(try sql("SELECT * FROM \(question)").isEmpty)
+        }
         #expect(throws: SQL.Failure.self) { try sql("SELECT submit('n', 'k', 'v')") }
     }
 

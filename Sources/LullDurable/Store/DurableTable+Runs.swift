@@ -97,7 +97,7 @@ extension DurableTable {
             }
             result.room.note(isClaimed: isClaimed, wasLost: wasLost, until: row.run?.state.end, at: now)
             if isClaimed, let run = row.run {
-                result.totals.count(attemptAt: run)
+                result.totals.countAttempt(of: run)
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
                 result.runs.append(DurableRun(key: old.key, stored: values, run: run))

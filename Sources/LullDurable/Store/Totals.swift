@@ -34,7 +34,7 @@ package struct DurableTotals: Hashable, Sendable {
     }
 
     /// Counts an attempt that begins.
-    mutating func count(attemptAt run: DurableRow.Run) {
+    mutating func countAttempt(of run: DurableRow.Run) {
         attempts += 1
         // Each later claim of a run has a later fence.
         guard run.fence == run.id else { return }

@@ -93,7 +93,7 @@ struct ServeAccessTests {
         #expect(try serve.get("/api/me").fields["www-authenticate"] == "Bearer")
         serve.process.signal(SIGTERM)
         let log = try serve.process.finish().errors
-        #expect(log.contains(" ada: touched 1 key of default (key a)"), "\(log)")
+        #expect(log.contains(" ada, default: touched 1 key (key a)"), "\(log)")
         #expect(!log.contains("token-0"))
     }
 

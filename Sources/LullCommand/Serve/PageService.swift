@@ -188,7 +188,7 @@ struct PageService: Sendable {
             let namespace = try namespace(request)
             let (done, notes) = try await perform(action, request, namespace)
             let who = visitor.name(in: request).map { Terminal.plain($0) } ?? "a visitor"
-            log("\(Self.now) \(who): \(done) of \(Terminal.shown(namespace))\(Self.details(request))")
+            log("\(Self.now) \(who), \(Terminal.shown(namespace)): \(done)\(Self.details(request))")
             return .json(200, ["done": .text(done), "notes": .array(notes.map { .text($0) })])
         } catch {
             return Self.refusal(error)

@@ -16,11 +16,12 @@ final class ServeProcess {
     let port: UInt16?
     private let path: String?
 
-    /// Starts the command on a store, at a port that the system chooses or at a socket, and waits until it serves.
+    /// Starts the command on a store, at a port, which the system chooses, or at a socket, and waits until it serves.
     init(
-        _ store: TestStore, _ options: [String] = [], socket: String? = nil, environment: [String: String] = [:]
+        _ store: TestStore, _ options: [String] = [], socket: String? = nil, port wanted: UInt16 = 0,
+        environment: [String: String] = [:]
     ) throws {
-        let place = socket.map { "unix:\($0)" } ?? "127.0.0.1:0"
+        let place = socket.map { "unix:\($0)" } ?? "127.0.0.1:\(wanted)"
         process = try store.start("serve --listen", [place] + options, environment: environment)
         path = socket
         self.store = store

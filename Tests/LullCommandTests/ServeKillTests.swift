@@ -47,10 +47,12 @@ struct ServeKillTests {
         group.wait()
         serve = nil
         #expect(try store.run("flush").ending == 0)
-        let worker = try store.start("work -- cat")
+        let output = try TemporaryFile()
+        let worker = try store.start("work --jobs 1 -- sh -c", [#"cat >> "$0""#, output.path])
         try eventually("all is done") { (try? store.status()) == [:] }
         worker.signal(SIGTERM)
-        let found = Dictionary(try worker.finish().lines.map { ($0, 1) }, uniquingKeysWith: +)
+        _ = try worker.finish()
+        let found = Dictionary(output.text.split(separator: "\n").map { (String($0), 1) }, uniquingKeysWith: +)
         let all = seen.value
         #expect(all.acknowledged.subtracting(found.keys) == [], "acknowledged and lost")
         #expect(found.filter { $0.value > 1 }.isEmpty, "counted twice")

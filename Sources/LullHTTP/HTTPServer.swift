@@ -1,7 +1,7 @@
 internal import CLullHTTP
 internal import Lull
 
-/// An HTTP server on a socket: libmicrohttpd with one thread, and a task for each request that is complete.
+/// An HTTP server on a socket: libmicrohttpd with one thread, which is not kept waiting for answers.
 ///
 /// Its memory is bounded, whatever clients do: in connections, in the head of a request, in one body and in all of them. A request has to
 /// arrive, and its answer to be read, at a least speed; a connection that is idle for too long is closed.
@@ -27,14 +27,14 @@ package final class HTTPServer: Sendable {
     package struct Handlers: Sendable {
         /// Returns the answer to a request that need not be read any further; nil to go on. Runs on the server's thread: it must not block.
         package var refuse: @Sendable (HTTPRequest) -> HTTPAnswer?
-        /// Answers a request.
-        package var answer: @Sendable (HTTPRequest) async -> HTTPAnswer
+        /// Answers a request, now or later, by a call of the function that it is given. Runs on the server's thread, too.
+        package var answer: @Sendable (HTTPRequest, @escaping @Sendable (HTTPAnswer) -> Void) -> Void
         /// Returns the answer in which something is said that the server itself has found out.
         package var failure: @Sendable (_ status: Int, _ sentence: String) -> HTTPAnswer
 
         package init(
             refuse: @escaping @Sendable (HTTPRequest) -> HTTPAnswer?,
-            answer: @escaping @Sendable (HTTPRequest) async -> HTTPAnswer,
+            answer: @escaping @Sendable (HTTPRequest, @escaping @Sendable (HTTPAnswer) -> Void) -> Void,
             failure: @escaping @Sendable (Int, String) -> HTTPAnswer
         ) {
             (self.refuse, self.answer, self.failure) = (refuse, answer, failure)
@@ -229,7 +229,7 @@ package final class HTTPServer: Sendable {
         if received <= limits.body { allow(received, on: exchange.request.descriptor, since: exchange.begun) }
     }
 
-    /// Answers a request that is complete, in a task.
+    /// Answers a request that is complete. Its connection is suspended until there is an answer.
     private func begin(_ exchange: Exchange, _ connection: HTTPConnection) {
         deadlines.change { $0[exchange.request.descriptor] = nil }
         work.change { $0.underWay += 1 }
@@ -240,10 +240,9 @@ package final class HTTPServer: Sendable {
             return state.body
         }
         connection.suspend()
-        let complete = request
-        Task.detached { [handlers, work] in
-            let answer = await handlers.answer(complete)
-            work.change { $0.bodies -= complete.body.count }
+        let size = request.body.count
+        handlers.answer(request) { [work] answer in
+            work.change { $0.bodies -= size }
             exchange.state.change { $0.answer = answer }
             connection.resume()
         }

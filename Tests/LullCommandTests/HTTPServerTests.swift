@@ -30,19 +30,21 @@ struct HTTPServerTests {
                     listeningAt: listener.socket, limits,
                     HTTPServer.Handlers(
                         refuse: { $0.path == "/refused" ? HTTPAnswer(403, "text/plain", Array("no".utf8)) : nil },
-                        answer: { request in
+                        answer: { request, answer in
                             begun.change { $0 += 1 }
                             switch request.path {
                             case "/slow":
-                                try? await Task.sleep(for: .milliseconds(300))
-                                return HTTPAnswer(200, "text/plain", Array("late".utf8))
+                                Task {
+                                    try? await Task.sleep(for: .milliseconds(300))
+                                    answer(HTTPAnswer(200, "text/plain", Array("late".utf8)))
+                                }
                             case "/events":
                                 let stream = EventStream()
                                 streams.change { $0.append(stream) }
-                                return HTTPAnswer(stream)
+                                answer(HTTPAnswer(stream))
                             case "/large":
-                                return HTTPAnswer(200, "text/plain", [UInt8](repeating: 120, count: 64 << 20))
-                            default: return HTTPAnswer(200, "text/plain", request.body)
+                                answer(HTTPAnswer(200, "text/plain", [UInt8](repeating: 120, count: 64 << 20)))
+                            default: answer(HTTPAnswer(200, "text/plain", request.body))
                             }
                         },
                         failure: { HTTPAnswer($0, "text/plain", Array($1.utf8)) })))

@@ -57,7 +57,8 @@ struct ServeKillTests {
         #expect(all.acknowledged.subtracting(found.keys) == [], "acknowledged and lost")
         #expect(found.filter { $0.value > 1 }.isEmpty, "counted twice")
         #expect(Set(found.keys).subtracting(all.acknowledged).subtracting(all.open) == ["first"], "never submitted")
-        print("\(kind): \(count) kills, \(all.acknowledged.count) acknowledged, \(all.lostAnswers) answers lost, 0 lost")
+        print(
+            "\(kind): \(count) kills, \(all.acknowledged.count) acknowledged, \(all.lostAnswers) answers lost, 0 lost")
     }
 
     /// Submits one value after the other, each until it is acknowledged.

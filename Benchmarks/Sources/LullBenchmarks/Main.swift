@@ -47,6 +47,7 @@ enum Main {
         Row("redis-new-keys", Filters.newKeys(in: .redis)),
         Row("redis-backlog", Filters.backlog(in: .redis)),
         Row("redis-look", Looks.rows(in: .redis)),
+        Row("serve", Serve.rows),
         Row("building", Building.rows),
     ]
 

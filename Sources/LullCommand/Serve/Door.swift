@@ -5,21 +5,19 @@ internal import LullHTTP
 
 /// Submits by HTTP: `POST /v1/NAMESPACE/KEY`, and hooks.
 struct Door: Sendable {
-    let store: any WatchedStore
+    private let submits: SubmitBatches
     /// The namespaces that may be reached; empty for all.
-    let namespaces: [String]
-    let hooks: [Hook]
-    /// The namespaces whose values have to be JSON, as far as they are known.
-    private let merging = Guarded<[String: (isMerging: Bool, until: ContinuousClock.Instant)]>([:])
+    private let namespaces: [String]
+    private let hooks: [Hook]
 
     init(_ store: any WatchedStore, namespaces: [String], hooks: [Hook]) {
-        (self.store, self.namespaces, self.hooks) = (store, namespaces, hooks)
+        (submits, self.namespaces, self.hooks) = (SubmitBatches(store), namespaces, hooks)
     }
 
     func hook(for request: HTTPRequest) -> Hook? { hooks.first { $0.path == request.path } }
 
     /// Records the value that a request brings, and then answers.
-    func submit(_ request: HTTPRequest) async -> HTTPAnswer {
+    func submit(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
         do throws(HTTPRefusal) {
             guard let segments = request.segments, segments.count >= 3 else {
                 throw HTTPRefusal(status: 400, reason: "a submit is POST /v1/NAMESPACE/KEY")
@@ -30,40 +28,46 @@ struct Door: Sendable {
             // A slash in a key need not be escaped.
             let key = Array(segments[2...].joined(separator: [UInt8(ascii: "/")]))
             if key.isEmpty { throw HTTPRefusal(status: 400, reason: "the key is empty: POST /v1/NAMESPACE/KEY") }
-            return try await record(request, key: key, in: namespace, token: request.field("Idempotency-Key"))
+            try record(request, key: key, in: namespace, token: request.field("Idempotency-Key"), done)
         } catch {
-            return .refusal(error)
+            done(.refusal(error))
         }
     }
 
     /// Records an event of another service, if it proves that it comes from there.
-    func submit(_ request: HTTPRequest, to hook: Hook, at now: Int64) async -> HTTPAnswer {
+    func submit(
+        _ request: HTTPRequest, to hook: Hook, at now: Int64, _ done: @escaping @Sendable (HTTPAnswer) -> Void
+    ) {
         do throws(HTTPRefusal) {
             try hook.verification.check(request, key: hook.secret, at: now)
             if let challenge = hook.challenge(of: request) {
-                return HTTPAnswer(200, "text/plain; charset=utf-8", Array(challenge.utf8))
+                return done(HTTPAnswer(200, "text/plain; charset=utf-8", Array(challenge.utf8)))
             }
-            return try await record(
-                request, key: try hook.key(of: request.body), in: hook.namespace, token: hook.token(of: request))
+            try record(
+                request, key: try hook.key(of: request.body), in: hook.namespace, token: hook.token(of: request), done)
         } catch {
-            return .refusal(error)
+            done(.refusal(error))
         }
     }
 
     private func record(
-        _ request: HTTPRequest, key: [UInt8], in namespace: String, token: String?
-    ) async throws(HTTPRefusal) -> HTTPAnswer {
+        _ request: HTTPRequest, key: [UInt8], in namespace: String, token: String?,
+        _ done: @escaping @Sendable (HTTPAnswer) -> Void
+    ) throws(HTTPRefusal) {
         guard namespaces.isEmpty || namespaces.contains(namespace) else { throw Self.unknown(namespace) }
         let submission = DurableSubmission(
             namespace: namespace, key: key, value: request.body, wait: try Self.delay(request), token: token,
             context: request.field("Lull-Context"))
-        let isMerging: Bool
-        do throws(DurableError) { isMerging = try await self.isMerging(namespace) } catch {
-            throw Self.refusal(error.ofQuestion, namespace)
-        }
-        if isMerging { try Self.checkJSON(request.body) }
-        do throws(DurableError) { return .json(202, try await store.submit(submission).json) } catch {
-            throw Self.refusal(error, namespace)
+        submits.add(submission) { answer in
+            switch answer {
+            case .receipt(let receipt): done(.json(202, receipt.json))
+            case .error(let error): done(.refusal(Self.refusal(error, namespace)))
+            case .notJSON(let fault):
+                done(
+                    .refusal(
+                        HTTPRefusal(
+                            status: 400, reason: "the value is not JSON, which the namespace merges: \(fault)")))
+            }
         }
     }
 
@@ -71,21 +75,6 @@ struct Door: Sendable {
         guard let text = request.field("Lull-Delay") else { return nil }
         do throws(Refusal) { return try DurationText.read(text) } catch {
             throw HTTPRefusal(status: 400, reason: "Lull-Delay: \(error.reason)")
-        }
-    }
-
-    /// Returns whether a namespace merges values, which then have to be JSON.
-    private func isMerging(_ namespace: String) async throws(DurableError) -> Bool {
-        if let known = merging.change({ $0[namespace] }), known.until > .now { return known.isMerging }
-        let isMerging = CombineRule(try await store.open(namespace, nil)) == .mergeJSON
-        // A namespace can be forgotten, and be made again with other rules.
-        merging.change { $0[namespace] = (isMerging, .now + .seconds(10)) }
-        return isMerging
-    }
-
-    private static func checkJSON(_ value: [UInt8]) throws(HTTPRefusal) {
-        do throws(JSONScanner.Fault) { _ = try value.withUnsafeBufferPointer(JSONScanner.whole) } catch {
-            throw HTTPRefusal(status: 400, reason: "the value is not JSON, which the namespace merges: \(error)")
         }
     }
 

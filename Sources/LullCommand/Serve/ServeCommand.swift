@@ -37,7 +37,7 @@ enum ServeCommand {
             let server = HTTPServer(
                 listeningAt: listener.socket, limits,
                 HTTPServer.Handlers(
-                    refuse: { service.refuse($0) }, answer: { await service.answer($0) },
+                    refuse: { service.refuse($0) }, answer: { service.answer($0, $1) },
                     failure: { service.failure($0, $1) }))
         else { throw .failed("libmicrohttpd could not start: there may be too few descriptors (ulimit -n)") }
         service.connections.change { $0 = { server.connections } }

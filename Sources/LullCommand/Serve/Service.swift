@@ -46,10 +46,16 @@ final class Service: Sendable {
             try check(["POST"])
             return .submit
         }
-        let fixed: [String: Route] = ["/": .page, "/health": .health, "/metrics": .metrics]
-        if let route = fixed[path] {
+        let fixed: Route? =
+            switch path {
+            case "/": .page
+            case "/health": .health
+            case "/metrics": .metrics
+            default: nil
+            }
+        if let fixed {
             try check(["GET", "HEAD"])
-            return route
+            return fixed
         }
         if path.hasPrefix("/api/") {
             let name = String(path.dropFirst("/api/".count))
@@ -100,22 +106,24 @@ final class Service: Sendable {
     }
 
     /// Answers a request that was not refused.
-    func answer(_ request: HTTPRequest) async -> HTTPAnswer {
+    func answer(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
         do throws(HTTPRefusal) {
             switch try route(of: request) {
-            case .page: return counted(PageService.page)
-            case .health: return counted(await page.health())
-            case .metrics: return counted(await metrics(request))
+            case .page: done(counted(PageService.page))
+            case .health: Task { done(counted(await page.health())) }
+            case .metrics: Task { done(counted(await metrics(request))) }
             case .look(let name):
-                return counted(await page.look(name, request, try access.visitor(of: request)))
+                let visitor = try access.visitor(of: request)
+                Task { done(counted(await page.look(name, request, visitor))) }
             case .action(let name):
-                return counted(await page.act(name, request, try access.visitor(of: request)))
-            case .submit: return counted(await door.submit(request), isSubmit: true)
+                let visitor = try access.visitor(of: request)
+                Task { done(counted(await page.act(name, request, visitor))) }
+            case .submit: door.submit(request) { [self] in done(counted($0, isSubmit: true)) }
             case .hook(let hook):
-                return counted(await door.submit(request, to: hook, at: Int64(time(nil))), isSubmit: true)
+                door.submit(request, to: hook, at: Int64(time(nil))) { [self] in done(counted($0, isSubmit: true)) }
             }
         } catch {
-            return counted(.refusal(error))
+            done(counted(.refusal(error)))
         }
     }
 

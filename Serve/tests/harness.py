@@ -6,7 +6,7 @@ import unittest
 
 from fake import ROOT, Fake
 
-sys.path.insert(0, os.path.join(ROOT, "Playground/tests"))
+sys.path.append(os.path.join(ROOT, "Playground/tests"))
 from webdriver import Browser  # pylint: disable=wrong-import-position
 
 TAB, ENTER, ESCAPE, SPACE, DOWN, UP, RIGHT, END, HOME = "\ue004", "\ue007", "\ue00c", " ", "\ue015", "\ue013", "\ue014", "\ue010", "\ue011"

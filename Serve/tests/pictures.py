@@ -10,7 +10,7 @@ import time
 import scenes
 from fake import ROOT, Fake
 
-sys.path.insert(0, os.path.join(ROOT, "Playground/tests"))
+sys.path.append(os.path.join(ROOT, "Playground/tests"))
 from webdriver import Browser  # pylint: disable=wrong-import-position
 
 ESCAPE = "\ue00c"

@@ -103,6 +103,8 @@ class ActionsTest(PageTest):
         self.browser.run("document.getElementById('keys').focus()")
         for _ in range(4):
             self.browser.keys(*[" ", "\ue015"] * 60)
+            # The next page comes as its end comes near.
+            self.until("parseInt(document.getElementById('keys-height').style.height) / 36 > parseInt(document.getElementById('keys-say').textContent) + 260")
         self.until_text("#keys-say", "240 selected")
         self.press("#cancel")
         self.assertEqual(self.asked(), ("Cancel 240 keys?", "Cancel 240 keys"))

@@ -69,7 +69,7 @@ class Dead {
         try {
             const found = await door.get("dead", [["namespace", namespace], ["limit", limit], ...filter], wants.signal);
             if (this.#looks.detail.namespace !== namespace) return;
-            this.#found = { ...found, isFiltered: filter.length > 0 };
+            this.#found = { ...found, at: this.#looks.now, isFiltered: filter.length > 0 };
             this.#chosen.clear();
             this.show();
         } catch (error) {
@@ -140,10 +140,11 @@ class Dead {
     }
 
     #update(item, { run, age, submits, attempts }) {
+        const later = this.#found ? this.#looks.now - this.#found.at : this.#looks.elapsed;
         const [check, toggle] = item.children;
         check.hidden = !this.#actions.isAllowed;
         check.checked = this.#chosen.has(run);
-        set(toggle.lastChild, `${counted(submits, "submit")}, ${counted(attempts, "attempt")}, ${spell(age)} ago`);
+        set(toggle.lastChild, `${counted(submits, "submit")}, ${counted(attempts, "attempt")}, ${spell(age + later)} ago`);
     }
 
     #fill(place, run) {

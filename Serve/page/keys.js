@@ -80,7 +80,7 @@ class Keys {
             const { keys, next } = await door.get("keys", query, wants.signal);
             if (this.#wants !== wants) return;
             const following = this.#pages[index + 1];
-            this.#pages[index] = { from, keys, at: performance.now() };
+            this.#pages[index] = { from, keys, at: performance.now(), seen: this.#looks.now };
             // Where keys have come or gone, the next page begins elsewhere, and is asked for again.
             if (!following || next === null || identity(next) !== identity(following.from)) {
                 this.#pages.length = index + 1;
@@ -138,7 +138,10 @@ class Keys {
             const { listing, page } = this.#listing(index);
             pages.add(page);
             row.isUsed = true;
-            this.#fill(row, index, this.#looks.history(listing.key)?.isBusy ? this.#newest(listing) : listing);
+            // A look says more lately how a key is than a page.
+            const history = this.#looks.history(listing.key);
+            if (history?.isBusy) this.#fill(row, index, history.listing, this.#looks.elapsed);
+            else this.#fill(row, index, listing, this.#looks.now - this.#pages[page].seen);
         }
         for (const row of this.#rows) row.item.hidden = !row.isUsed;
         this.#say();
@@ -149,14 +152,14 @@ class Keys {
         const near = (scrollTop + clientHeight) / Keys.row > this.#count - 60;
         if (isMore && near) this.#load(this.#pages.length);
         else {
-            const old = [...pages].find((page) => performance.now() - this.#pages[page].at > Keys.fresh);
+            const old = [...pages].find((page) => this.#isOld(this.#pages[page]));
             if (old !== undefined && this.#looks.away === null && !document.hidden) this.#load(old);
         }
     }
 
-    /** A look says more lately how a key is than a page. */
-    #newest(listing) {
-        return this.#looks.history(listing.key).listing;
+    /** Whether a page may be other by now: something has changed since it came, and not only just. */
+    #isOld({ at, seen, isStale }) {
+        return isStale || (seen < this.#looks.look.at && performance.now() - at > Keys.fresh);
     }
 
     #row() {
@@ -167,7 +170,8 @@ class Keys {
         return { item, cells, check, id: null, index: -1 };
     }
 
-    #fill(row, index, listing) {
+    /** @param age How old the listing is, in seconds. */
+    #fill(row, index, listing, age) {
         const { item, cells } = row;
         const id = identity(listing.key);
         if (row.index !== index) {
@@ -183,7 +187,7 @@ class Keys {
         const { run, ready } = listing;
         const due = run?.retryIn ?? (ready > 0 ? null : listing.dueIn);
         set(cells[1], statesOf(listing).join(", "));
-        set(cells[2], due === null ? "–" : spell(due));
+        set(cells[2], due === null ? "–" : spell(Math.max(0, due - age)));
         set(cells[3], number(submitsOf(listing)));
         set(cells[4], run ? String(run.attempt) : "–");
         const isChosen = this.#chosen.has(id);
@@ -267,7 +271,7 @@ class Keys {
     /** Asks again after something has changed. */
     refresh() {
         this.#chosen.clear();
-        for (const page of this.#pages) page.at = -Infinity;
+        for (const page of this.#pages) page.isStale = true;
         this.ask();
     }
 }

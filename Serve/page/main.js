@@ -61,6 +61,19 @@ function begin() {
         document.title = `${state === "live" ? "" : "(away) "}${name}Lull`;
     };
 
+    /** Shows what changes with the time alone. */
+    const showAges = () => {
+        namespaces.show();
+        rates.show(looks.detail.rates, looks.now);
+        workers.show();
+        dead.show();
+    };
+    setInterval(() => {
+        if (looks.away !== null || !looks.detail || document.hidden) return;
+        showAges();
+        keys.ask();
+    }, 1000);
+
     const showLook = (look) => {
         const shown = looks.detail?.namespace;
         looks.take(look);
@@ -69,17 +82,17 @@ function begin() {
         else showLive("live", "Live");
         if (!looks.look?.namespaces) return;
         showNone(looks.look.namespaces.length === 0);
-        namespaces.show();
-        if (!looks.detail) return;
+        if (!looks.detail) {
+            namespaces.show();
+            return;
+        }
         chosen = looks.detail.namespace;
         if (shown !== chosen) {
             for (const part of [timeline, dead, keys]) part.forget();
             writeAddress();
         }
         timeline.take();
-        rates.show(looks.detail.rates, looks.look.at);
-        workers.show();
-        dead.show();
+        showAges();
         keys.take();
         const isPaused = looks.namespace?.paused != null;
         set(element("pause"), isPaused ? "Resume …" : "Pause …");
@@ -204,9 +217,13 @@ function begin() {
     };
     addEventListener("hashchange", () => {
         readAddress();
-        if (chosen !== looks.detail?.namespace) stream.open(chosen);
-        else if (wantedKey !== null) open(wantedKey);
-        wantedKey = chosen === looks.detail?.namespace ? null : wantedKey;
+        if (chosen !== looks.detail?.namespace) {
+            if (story.key !== null) story.close();
+            stream.open(chosen);
+        } else {
+            if (wantedKey !== null) open(wantedKey);
+            wantedKey = null;
+        }
     });
 
     readAddress();

@@ -15,7 +15,7 @@ class Namespaces {
     }
 
     show() {
-        const { look, detail, namespace, now } = this.#looks;
+        const { look, detail, namespace, now, elapsed } = this.#looks;
         const all = look.namespaces;
         element("namespaces-frame").hidden = all.length < 2;
         element("find-namespace").hidden = all.length <= 12;
@@ -29,9 +29,12 @@ class Namespaces {
             element("headline").replaceChildren(...parts.map((part, index) => (index % 2 ? make("b", {}, part) : part)));
         }
         this.#showPause(namespace, now);
-        this.#showLimit(namespace);
+        const left = namespace.nextStart == null ? null : Math.max(0, namespace.nextStart - elapsed);
+        this.#showLimit(namespace, left);
         const figures = look.figures ?? [];
-        showFigures(element("figures"), figures.filter(({ counter }) => !counter), namespace);
+        const later = (age) => (age == null ? null : age + elapsed);
+        showFigures(element("figures"), figures.filter(({ counter }) => !counter),
+            { ...namespace, oldestDue: later(namespace.oldestDue), paused: later(namespace.paused), nextStart: left });
         showFigures(element("counters"), figures.filter(({ counter }) => counter), namespace);
         const health = look.health ?? [];
         showFigures(element("health"), health.map((measure) => ({ ...measure, property: measure.name })),
@@ -47,7 +50,7 @@ class Namespaces {
     }
 
     /** Says what the limits hold back, as `lull status` does. */
-    #showLimit({ limited, nextStart, rules }) {
+    #showLimit({ limited, rules }, nextStart) {
         const banner = element("limited");
         banner.hidden = !(limited > 0);
         if (banner.hidden) return;

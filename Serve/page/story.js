@@ -11,6 +11,8 @@ class Story {
     #own = null;
     #isComplete = false;
     #askedAt = -Infinity;
+    #ended = [];
+    #endedAt = 0;
     #state = "";
     #wants = null;
     #isAsked = false;
@@ -106,7 +108,9 @@ class Story {
             this.#own ??= new History(key);
             this.#own.update(listing ?? { key, pending: 0, ready: 0, run: null }, this.#looks.now, null, false);
             this.#isComplete = true;
-            this.#showEnded(ended);
+            this.#ended = ended;
+            this.#endedAt = this.#looks.now;
+            this.#showEnded();
             if (!known) this.show();
             this.ask();
         } catch (error) {
@@ -152,7 +156,9 @@ class Story {
         }
     }
 
-    #showEnded(ended) {
+    #showEnded() {
+        const ended = this.#ended;
+        const later = this.#looks.now - this.#endedAt;
         set(element("story-says"), ended.length === 0 ? "The store remembers no run of this key. It keeps what has ended for a day."
             : ended.length >= 100 ? "The latest 100, the newest first." : "");
         element("story-says").hidden = ended.length > 0 && ended.length < 100;
@@ -163,13 +169,14 @@ class Story {
             return make("li", {}, endPicture(count, end), make("span", {}, make("b", {}, capital(became)), make("span", { class: "age" }),
                 make("span", { class: "quiet" }, `${counted(count, "submit")}${run === null ? "" : ran ? ` became run ${run}` : `, run ${run}`}`),
                 error ? make("span", { class: "error" }, firstLine(error)) : null));
-        }, (item, { age }) => set(item.querySelector(".age"), ` ${spell(age)} ago`));
+        }, (item, { age }) => set(item.querySelector(".age"), ` ${spell(age + later)} ago`));
     }
 
     #tick() {
         const isDue = performance.now() - this.#drawnAt >= 1000;
         if (this.key === null || document.hidden || this.#looks.away !== null || (wantsLessMotion.matches && !isDue)) return;
         this.show();
+        if (this.#isComplete) this.#showEnded();
         if (wantsLessMotion.matches) this.ask();
     }
 

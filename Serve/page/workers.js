@@ -28,11 +28,12 @@ class Workers {
     }
 
     show() {
-        const { detail, namespace } = this.#looks;
+        const { detail, namespace, now, elapsed } = this.#looks;
         const running = detail.keys.filter(({ run }) => run?.state === "running").slice(0, Workers.most);
         reconcile(element("running"), running, ({ run }) => String(run.id), ({ key }) => make("li", {},
             make("button", { class: "open", click: () => this.#open(key) }, keyElement(key)), make("span", { class: "quiet" })), (item, { run }) => {
-            const lease = run.leaseFor == null ? "" : `, lease for ${spell(run.leaseFor)}`;
+            const left = run.leaseFor == null ? null : run.until - now;
+            const lease = left === null ? "" : left > 0 ? `, lease for ${spell(left)}` : ", its lease has ended";
             set(item.lastChild, `${workerName(run.worker, detail.workers)}, attempt ${run.attempt}${lease}`);
         });
         const more = Math.max(namespace?.running ?? 0, running.length) - running.length;
@@ -40,7 +41,7 @@ class Workers {
         const workers = [...detail.workers].sort((one, other) => other.running - one.running).slice(0, Workers.most);
         reconcile(element("workers"), workers, ({ worker }) => String(worker),
             ({ host, process }) => make("li", {}, make("b", {}, make("bdi", {}, plain(host)), ` ${process}`), make("span", { class: "quiet" })),
-            (item, { running, seen }) => set(item.lastChild, `${running === 0 ? "idle" : `${number(running)} running`}, seen ${spell(seen)} ago`));
+            (item, { running, seen }) => set(item.lastChild, `${running === 0 ? "idle" : `${number(running)} running`}, seen ${spell(seen + elapsed)} ago`));
         const away = detail.workers.length - workers.length;
         const none = namespace && namespace.ready > 0 ? "No worker is here, and work waits for one: start lull work." : "No worker is here.";
         note(element("workers"), workers.length === 0 ? none : away > 0 ? `${number(away)} more` : "");

@@ -60,6 +60,24 @@ class FiguresTest(PageTest):
                                 (7000, "117 min"), (7200, "2 h"), (40_000, "11 h"), (172_800, "2 d"), (9_140_000, "106 d"), (0, "0 s")]:
             self.assertEqual(self.browser.run("return spell(arguments[0])", seconds), wanted, seconds)
 
+    def test_what_waits_gets_older_while_nothing_changes(self):
+        self.open(scenes.paused)
+        self.until("document.querySelectorAll('#keys .row').length > 7")
+        self.orders.next_start, self.orders.oldest = 40, time.time() - 10
+        self.orders.workers = {1: ("ada", 4099)}
+        self.fake.changed()
+        self.until_text("[data-figure=nextStart] dd", "40 s")
+        asked = len(self.fake.requests)
+        before = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet, #ended .age")
+        time.sleep(4.2)
+        after = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet, #ended .age")
+        self.assertEqual(before[0:2], ["10 s", "40 s"])
+        self.assertIn(after[0], ("14 s", "15 s"))
+        self.assertIn(after[1], ("36 s", "35 s"))
+        self.assertRegex(after[2], r"seen [56]\.\d s ago")
+        # The server was not asked for that.
+        self.assertLessEqual(len(self.fake.requests) - asked, 1)
+
     def test_the_rates_have_sums_and_pictures(self):
         self.open(scenes.one)
         rates = self.orders.rates

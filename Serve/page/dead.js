@@ -168,7 +168,8 @@ class Dead {
         try {
             const { values } = await door.get("value", [["namespace", namespace], ["run", run]]);
             button.hidden = true;
-            place.replaceChildren(...(values.length === 0 ? ["It has no values."] : values.map((value, index) => this.#value(namespace, run, value, index))));
+            const more = values.length < 100 ? [] : [make("p", { class: "quiet" }, "The first 100 values are shown.")];
+            place.replaceChildren(...(values.length === 0 ? ["It has no values."] : values.map((value, index) => this.#value(namespace, run, value, index))), ...more);
         } catch (error) {
             button.disabled = false;
             place.replaceChildren(make("p", { class: "wrong", role: "alert" }, error.message));

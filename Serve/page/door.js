@@ -32,7 +32,7 @@ const door = {
         if (this.token !== "") headers.Authorization = `Bearer ${this.token}`;
         let response;
         try {
-            response = await fetch(this.address(path, query), { cache: "no-store", credentials: "omit", ...options, headers });
+            response = await fetch(this.address(path, query), { cache: "no-store", ...options, headers });
         } catch (error) {
             if (error.name === "AbortError") throw error;
             throw new Refusal(0, "The server does not answer.");

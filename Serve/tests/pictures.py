@@ -76,6 +76,12 @@ def forbidden(fake):
     fake.failing = {"me": (403, "this token may only submit"), "events": (403, "this token may only submit")}
 
 
+def tenants(fake):
+    scenes.everything(fake)
+    fake.namespaces.update({f"tenant-{index:03}": scenes.Namespace() for index in range(60)})
+    fake.changed()
+
+
 def looking(fake):
     scenes.one(fake)
     fake.me["role"] = "look"
@@ -113,6 +119,7 @@ STATES = {
     "token": (locked, [], (1280, 390)),
     "forbidden": (forbidden, [], (1280,)),
     "looking": (looking, [full], (1280,)),
+    "tenants": (tenants, [], (1280, 390)),
     "strange": (scenes.strange, [full], (1280, 390)),
     "strange-dead": (scenes.strange, [open_dead], (1280, 390)),
 }

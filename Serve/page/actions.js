@@ -30,6 +30,8 @@ class Actions {
         });
         element("ask-no").addEventListener("click", () => this.#dialog.close());
         this.#dialog.addEventListener("close", () => {
+            // The event may come when the next question has been asked.
+            if (this.#dialog.open) return;
             this.#counting?.abort();
             this.#pending = null;
         });
@@ -103,7 +105,7 @@ class Actions {
             element("ask-yes").disabled = true;
             const answers = [];
             for (const part of selection) answers.push(await door.post(action, [["namespace", namespace], ...part, ...query], body));
-            this.#dialog.close();
+            if (this.#pending === pending) this.#dialog.close();
             const done = answers.map(({ done }) => capital(plain(done)));
             const notes = [...new Set(answers.flatMap(({ notes }) => notes ?? []))].map((text) => capital(plain(text)));
             this.say([...done, ...notes].map((sentence) => `${sentence.replace(/\.$/, "")}.`).join(" "));

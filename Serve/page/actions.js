@@ -1,12 +1,16 @@
 // What can be done about what is shown. Each action asks once, with the number of what it changes, and its answer is said.
 
 const verbs = {
-    flush: { title: "Flush", yes: (what) => `Flush ${what}`, says: "What is pending becomes due now, and is handed to a worker. What is running goes on." },
-    cancel: { title: "Cancel", yes: (what) => `Cancel ${what}`, isGrave: true, says: "What is pending, ready or retrying is dropped, with its values. What is running goes on." },
-    retry: { title: "Retry", yes: (what) => `Retry ${what}`, says: "The runs start again, with all attempts." },
-    discard: { title: "Discard", yes: (what) => `Discard ${what}`, isGrave: true, says: "The runs and their values are deleted for good." },
+    flush: { title: "Flush", yes: (what) => `Flush ${what}`, of: "key",
+        says: "What is pending becomes due now, and is handed to a worker. What is running goes on." },
+    cancel: { title: "Cancel", yes: (what) => `Cancel ${what}`, of: "key", isGrave: true,
+        says: "What is pending, ready or retrying is dropped, with its values. What is running goes on." },
+    retry: { title: "Retry", yes: (what) => `Retry ${what}`, of: "dead run", says: "The runs start again, with all attempts." },
+    discard: { title: "Discard", yes: (what) => `Discard ${what}`, of: "dead run", isGrave: true,
+        says: "The runs and their values are deleted for good." },
     touch: { title: "Touch", yes: () => "Touch 1 key", says: "What is pending waits as after a submit. It gets no value." },
-    pause: { title: "Pause", yes: () => "Pause", says: "Workers start nothing new until the namespace is resumed. Nothing is lost, and submits are taken." },
+    pause: { title: "Pause", yes: () => "Pause",
+        says: "Workers start nothing new until the namespace is resumed. Nothing is lost, and submits are taken." },
     resume: { title: "Resume", yes: () => "Resume", says: "Workers start again what is ready." },
     submit: { title: "Submit a value", yes: () => "Submit", says: "As if an application had submitted it." },
 };
@@ -76,16 +80,18 @@ class Actions {
         try {
             let [count, what] = [0, ""];
             for (const part of selection) {
-                const answer = await door.get("count", [["action", action], ["namespace", namespace], ...part], this.#counting.signal);
+                const query = [["action", action], ["namespace", namespace], ...part];
+                const answer = await door.get("count", query, this.#counting.signal);
                 count += answer.count;
-                what = selection.length === 1 ? plain(answer.what) : counted(count, action === "flush" || action === "cancel" ? "key" : "dead run");
+                what = selection.length === 1 ? plain(answer.what) : counted(count, verb.of);
             }
             if (this.#pending !== pending) return;
             yes.disabled = false;
             yes.hidden = count === 0;
             yes.textContent = verb.yes(what);
             if (count === 0) {
-                element("ask-what").textContent = `There is nothing to ${action}${action === "flush" || action === "cancel" ? ": what is running is left alone" : ""}.`;
+                const why = verb.of === "key" ? ": what is running is left alone" : "";
+                element("ask-what").textContent = `There is nothing to ${action}${why}.`;
                 element("ask-no").textContent = "Close";
             } else if (document.activeElement === element("ask-no")) yes.focus();
         } catch (error) {
@@ -104,11 +110,13 @@ class Actions {
             const { query = [], body } = complete();
             element("ask-yes").disabled = true;
             const answers = [];
-            for (const part of selection) answers.push(await door.post(action, [["namespace", namespace], ...part, ...query], body));
+            for (const part of selection) {
+                answers.push(await door.post(action, [["namespace", namespace], ...part, ...query], body));
+            }
             if (this.#pending === pending) this.#dialog.close();
-            const done = answers.map(({ done }) => capital(plain(done)));
-            const notes = [...new Set(answers.flatMap(({ notes }) => notes ?? []))].map((text) => capital(plain(text)));
-            this.say([...done, ...notes].map((sentence) => `${sentence.replace(/\.$/, "")}.`).join(" "));
+            const done = answers.map(({ done }) => sentence(plain(done)));
+            const notes = [...new Set(answers.flatMap(({ notes }) => notes ?? []))].map((text) => sentence(plain(text)));
+            this.say([...done, ...notes].join(" "));
             this.happened(action);
         } catch (error) {
             if (this.#pending !== pending) {
@@ -173,6 +181,11 @@ function field(label, input) {
     return make("label", { class: "field" }, make("span", {}, label), input);
 }
 
-function capital(sentence) {
-    return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+function capital(text) {
+    return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns what the server says as a sentence. */
+function sentence(text) {
+    return capital(text).replace(/\.?$/, ".");
 }

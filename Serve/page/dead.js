@@ -102,10 +102,11 @@ class Dead {
     #say(all, shown) {
         const kind = this.#found?.isFiltered ? " that match" : "";
         const part = shown < all ? `, of which the ${this.#found ? "oldest" : "newest"} ${number(shown)} are shown` : "";
-        set(element("dead-says"), all === 0 ? (kind ? "No dead run matches." : "No run has failed for good.") : `${counted(all, "dead run")}${kind}${part}`);
+        const none = kind ? "No dead run matches." : "No run has failed for good.";
+        set(element("dead-says"), all === 0 ? none : `${counted(all, "dead run")}${kind}${part}`);
         element("dead-acts").hidden = !this.#actions.isAllowed || all === 0;
         const count = this.#chosen.size;
-        const which = count > 0 ? `${number(count)} selected` : kind ? `all ${number(all)} that match` : all === 1 ? "it" : `all ${number(all)}`;
+        const which = count > 0 ? `${number(count)} selected` : all === 1 && !kind ? "it" : `all ${number(all)}${kind}`;
         set(element("retry"), `Retry ${which} …`);
         set(element("discard"), `Discard ${which} …`);
     }
@@ -121,8 +122,10 @@ class Dead {
         } catch {
             return;
         }
-        const about = filter.map(([name, value]) => ({ error: `with “${plain(value)}”`, prefix: `of keys that begin with ${plain(value)}`, "older-than": `older than ${value}` })[name]);
-        this.#actions.ask(action, [filter.length === 0 ? [["all", 1]] : filter], about.length > 0 ? `dead runs ${about.join(", ")}` : "all dead runs");
+        const words = { error: (text) => `with “${text}”`, prefix: (text) => `of keys that begin with ${text}`,
+            "older-than": (text) => `older than ${text}` };
+        const about = filter.map(([name, value]) => words[name](plain(value))).join(", ");
+        this.#actions.ask(action, [about ? filter : [["all", 1]]], about ? `dead runs ${about}` : "all dead runs");
     }
 
     #item(run) {
@@ -131,7 +134,8 @@ class Dead {
             more.hidden = !more.hidden;
             toggle.setAttribute("aria-expanded", String(!more.hidden));
             if (!more.hidden && more.childElementCount === 0) this.#fill(more, run);
-        } }, keyElement(run.key), make("span", { class: "error" }, firstLine(run.error)), make("span", { class: "facts-of quiet" }));
+        } }, keyElement(run.key), make("span", { class: "error" }, firstLine(run.error)),
+        make("span", { class: "facts-of quiet" }));
         const check = make("input", { type: "checkbox", "aria-label": `Select run ${run.run}`, change: () => {
             if (check.checked) this.#chosen.add(run.run); else this.#chosen.delete(run.run);
             this.show();
@@ -149,9 +153,12 @@ class Dead {
 
     #fill(place, run) {
         const values = make("div");
-        const show = make("button", { click: () => this.#showValues(values, run, show) }, run.submits === 1 ? "Show its value" : "Show its values");
-        const acts = this.#actions.isAllowed ? ["retry", "discard"].map((action) => make("button", { class: verbs[action].isGrave ? "grave" : "",
-            click: () => this.#actions.ask(action, [[["run", run.run]]], `run ${run.run} of ${shownKey(run.key)}`) }, `${verbs[action].title} this run …`)) : [];
+        const show = make("button", { click: () => this.#showValues(values, run, show) },
+            run.submits === 1 ? "Show its value" : "Show its values");
+        const ask = (action) => this.#actions.ask(action, [[["run", run.run]]], `run ${run.run} of ${shownKey(run.key)}`);
+        const acts = !this.#actions.isAllowed ? [] : ["retry", "discard"].map((action) =>
+            make("button", { class: verbs[action].isGrave && "grave", click: () => ask(action) },
+                `${verbs[action].title} this run …`));
         const alike = run.error ? [make("button", { click: () => {
             element("dead-error").value = (run.error.split(/\r?\n|\r/).find((line) => line.trim() !== "") ?? "").trim();
             this.#search(Dead.page);
@@ -168,8 +175,9 @@ class Dead {
         try {
             const { values } = await door.get("value", [["namespace", namespace], ["run", run]]);
             button.hidden = true;
-            const more = values.length < 100 ? [] : [make("p", { class: "quiet" }, "The first 100 values are shown.")];
-            place.replaceChildren(...(values.length === 0 ? ["It has no values."] : values.map((value, index) => this.#value(namespace, run, value, index))), ...more);
+            place.replaceChildren(...values.map((value, index) => this.#value(namespace, run, value, index)));
+            if (values.length === 0) place.append("It has no values.");
+            if (values.length >= 100) place.append(make("p", { class: "quiet" }, "The first 100 values are shown."));
         } catch (error) {
             button.disabled = false;
             place.replaceChildren(make("p", { class: "wrong", role: "alert" }, error.message));
@@ -181,14 +189,15 @@ class Dead {
         const download = make("button", { click: async () => {
             try {
                 const response = await door.send("value", [["namespace", namespace], ["run", run], ["index", index]]);
-                saveFile(`run-${run}-value-${index}`, new Blob([await response.arrayBuffer()], { type: "application/octet-stream" }));
+                const data = new Blob([await response.arrayBuffer()], { type: "application/octet-stream" });
+                saveFile(`run-${run}-value-${index}`, data);
             } catch (error) {
                 this.#actions.say(error.message, true);
             }
         } }, "Download");
-        const kind = isText ? "" : ", not a text";
+        const says = `${bytes(size)}${isText ? "" : ", not a text"}${cut ? "; its first 64 KiB are shown" : ""}`;
         return make("div", { class: "value" },
-            make("p", { class: "quiet" }, `Value ${index + 1}: ${bytes(size)}${kind}${cut ? "; its first 64 KiB are shown" : ""} `, download),
+            make("p", { class: "quiet" }, `Value ${index + 1}: ${says} `, download),
             make("pre", { tabindex: 0, "aria-label": `Value ${index + 1}` }, isText ? value : dump(bytesOf(value.base64))));
     }
 }

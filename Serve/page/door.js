@@ -23,7 +23,8 @@ const door = {
 
     /** @param query Pairs of a name and a value; a value is a text, a number, or a key as it came. */
     address(path, query = []) {
-        const parts = query.map(([name, value]) => `${name}=${typeof value === "object" ? encoded(value) : encodeURIComponent(value)}`);
+        const text = (value) => (typeof value === "object" ? encoded(value) : encodeURIComponent(value));
+        const parts = query.map(([name, value]) => `${name}=${text(value)}`);
         return `api/${path}${parts.length > 0 ? "?" : ""}${parts.join("&")}`;
     },
 

@@ -95,7 +95,8 @@ class Paper {
 
 /** Returns a whole duration of an axis in its largest unit. */
 function exactly(seconds) {
-    const [unit, length] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]].find(([, length]) => seconds >= length && seconds % (length / 2) === 0);
+    const [unit, length] = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]]
+        .find(([, length]) => seconds >= length && seconds % (length / 2) === 0);
     return `${seconds / length} ${unit}`;
 }
 
@@ -187,9 +188,11 @@ function endPicture(count, end) {
     if (ran) svg.append(drawing("path", { d: `M${left} 4H77V14H${left}Z`, class: "bar" }));
     for (let index = shown; index > 0; index--) {
         const x = 76 - 5 * index;
-        svg.append(ran ? drawing("path", { d: `M${x + 1} 4v10`, class: "tick" }) : drawing("circle", { cx: x - 2, cy: 9, r: 3, class: "tick" }));
+        svg.append(ran ? drawing("path", { d: `M${x + 1} 4v10`, class: "tick" })
+            : drawing("circle", { cx: x - 2, cy: 9, r: 3, class: "tick" }));
     }
-    svg.append(drawing("path", ran ? { d: "M77 2l6.3 7-6.3 7-6.3-7z", class: "mark" } : { d: "M74 5.5l7 7m0-7l-7 7", class: "cross" }));
+    svg.append(drawing("path", ran ? { d: "M77 2l6.3 7-6.3 7-6.3-7z", class: "mark" }
+        : { d: "M74 5.5l7 7m0-7l-7 7", class: "cross" }));
     if (end === "failed" || end === "dead") svg.append(drawing("path", { d: "M85 5.5l6 6m0-6l-6 6", class: "cross" }));
     return svg;
 }
@@ -197,8 +200,10 @@ function endPicture(count, end) {
 /** Puts the marks that only this page has before their words in a legend. */
 function drawOwnLegend(legend) {
     const drawings = {
-        run: '<path d="M7 1l5.4 6L7 13 1.6 7z"/><path d="M7 12h13v4H7z"/><path d="M20 12h10v4H20z" opacity=".25"/><path d="M29.5 10v8" stroke="currentColor" stroke-width="2"/>',
-        retry: '<path d="M1 4h22v10H1z" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/><path class="hollow" d="M24 3l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>',
+        run: '<path d="M7 1l5.4 6L7 13 1.6 7z"/><path d="M7 12h13v4H7z"/>'
+            + '<path d="M20 12h10v4H20z" opacity=".25"/><path d="M29.5 10v8" stroke="currentColor" stroke-width="2"/>',
+        retry: '<path d="M1 4h22v10H1z" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>'
+            + '<path class="hollow" d="M24 3l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>',
     };
     for (const part of legend.querySelectorAll("[data-own]")) {
         part.insertAdjacentHTML("afterbegin",

@@ -33,6 +33,7 @@ class History {
     #ready = null;
     #run = null;
     #lookedAt = null;
+    #dead = new Set();
     listing = null;
     key;
 
@@ -64,9 +65,12 @@ class History {
     /**
      * Takes how the key is at an instant.
      *
-     * @param wasIdle Whether it had no work at the look before, which was at `before`; if that is not known, what it has may be old.
+     * @param before The instant of the look before.
+     * @param wasIdle Whether the key had no work then. If that is not known, what it has may be old.
+     * @param dead The numbers of dead runs.
      */
-    update(listing, at, before, wasIdle) {
+    update(listing, at, before, wasIdle, dead = new Set()) {
+        this.#dead = dead;
         const known = this.#lookedAt ?? (wasIdle ? before : null);
         this.#lookedAt = at;
         this.listing = listing;
@@ -74,7 +78,7 @@ class History {
         // What fell due since the last look has gone on: to a run, to what is ready, or, if it was fast, to its end.
         let fallen = null;
         const waited = this.#pending;
-        if (waited && (pending < waited.count || (waited.due !== null && waited.due <= at - 0.002 && pending > 0 && this.#isLater(listing, at)))) {
+        if (waited && (pending < waited.count || this.#isLater(listing, at))) {
             fallen = waited;
             this.#pending = null;
         }
@@ -85,8 +89,10 @@ class History {
         if (this.episodes.length > History.longest) this.episodes.splice(0, this.episodes.length - History.longest);
     }
 
-    #isLater(listing, at) {
-        return listing.dueIn !== null && at + listing.dueIn > this.#pending.due + 0.05;
+    /** Whether what was pending has fallen due, and what is pending now came later. */
+    #isLater({ pending, dueIn }, at) {
+        const { due } = this.#pending;
+        return pending > 0 && due !== null && due <= at - 0.002 && dueIn !== null && at + dueIn > due + 0.05;
     }
 
     #add(episode) {
@@ -97,7 +103,7 @@ class History {
     #end(episode, at) {
         const wasDue = episode.state !== "pending" || (episode.due !== null && episode.due <= at + 0.05);
         if (episode.startedAt === null && wasDue) episode.startedAt = episode.due ?? at;
-        episode.state = !wasDue ? "gone" : episode.state === "retrying" ? "failed" : "done";
+        episode.state = !wasDue ? "gone" : this.#dead.has(episode.id) ? "failed" : "done";
         episode.endedAt = at;
     }
 

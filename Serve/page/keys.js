@@ -1,5 +1,5 @@
-// The keys that have work, in their order. However many there are, only those in sight have elements; pages of them are asked for as
-// the reader comes near.
+// The keys that have work, in their order. However many there are, only those in sight have elements; pages of them are asked for
+// as the reader comes near.
 
 class Keys {
     static row = 36;

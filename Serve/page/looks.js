@@ -43,7 +43,7 @@ class Looks {
     take(look) {
         this.away = look.away ? plain(look.away) : null;
         if (look.away) {
-            // It has the last look that there was, which is new to a page that has just been opened, or shows another namespace now.
+            // It has the last look that there was: new to a page that has just been opened, or that shows another namespace now.
             if (!look.namespaces || (this.look && look.detail?.namespace === this.#namespace)) {
                 this.lose(this.away);
                 return;
@@ -71,21 +71,23 @@ class Looks {
         return this.histories.get(identity(key)) ?? null;
     }
 
-    #follow({ keys }, at) {
+    #follow({ keys, dead }, at) {
+        const deadRuns = new Set(dead.map(({ run }) => run));
         const seen = new Set();
         for (const listing of keys) {
             const id = identity(listing.key);
             seen.add(id);
             let history = this.histories.get(id);
             if (!history) this.histories.set(id, history = new History(listing.key));
-            history.update(listing, at, this.#before, this.#before !== null && this.#wasComplete);
+            history.update(listing, at, this.#before, this.#before !== null && this.#wasComplete, deadRuns);
         }
         // Of a list that is full, a key that is not in it may have work that comes later.
         const isComplete = keys.length < 200;
         for (const [id, history] of this.histories) {
             if (!seen.has(id) && history.isBusy) {
                 const isDone = isComplete || history.run || history.ready || history.pending.due <= at;
-                if (isDone) history.update({ key: history.key, pending: 0, ready: 0, run: null }, at, this.#before, false);
+                const nothing = { key: history.key, pending: 0, ready: 0, run: null };
+                if (isDone) history.update(nothing, at, this.#before, false, deadRuns);
                 else this.histories.delete(id);
             } else if (!history.isBusy && history.last < at - Looks.memory) this.histories.delete(id);
         }

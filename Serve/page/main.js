@@ -1,6 +1,6 @@
 // Builds the page.
 
-/** For how long a page that nobody sees goes on looking, in milliseconds: a browser has six connections to a server, for all its tabs. */
+/** For how long a page that nobody sees goes on looking, in milliseconds. A browser has six connections to a server for all tabs. */
 const unseenFor = 30_000;
 
 function begin() {
@@ -47,15 +47,15 @@ function begin() {
         stream.open(namespace);
     });
 
-    const showLive = (state, sentence) => {
+    const showLive = (state, word) => {
         const live = element("live");
         live.dataset.state = state;
-        set(live.lastChild, sentence);
+        set(live.lastChild, word);
         document.body.classList.toggle("stale", state !== "live");
         element("away").hidden = state !== "away";
         if (state === "away") {
-            const since = looks.look?.namespaces ? ` What is shown is from ${timeOfDay(looks.now, looks.now, { second: "2-digit" })}.` : "";
-            set(element("away"), `${capital(looks.away).replace(/\.?$/, ".")}${since}`);
+            const since = timeOfDay(looks.now, looks.now, { second: "2-digit" });
+            set(element("away"), sentence(looks.away) + (looks.look?.namespaces ? ` What is shown is from ${since}.` : ""));
         }
         const name = looks.detail ? `${plain(looks.detail.namespace)} – ` : "";
         document.title = `${state === "live" ? "" : "(away) "}${name}Lull`;
@@ -108,7 +108,8 @@ function begin() {
         const place = element("none");
         place.hidden = !isNone;
         if (isNone && place.childElementCount === 0) {
-            place.append(make("h2", {}, "No namespaces yet"), make("p", {}, "The first process that uses one makes it, for example:"),
+            place.append(make("h2", {}, "No namespaces yet"),
+                make("p", {}, "The first process that uses one makes it, for example:"),
                 make("pre", {}, `lull submit --store ${me?.store ?? "URL"} --namespace orders --wait 2s KEY VALUE`));
         }
         if (isNone) document.body.dataset.ready = "yes";
@@ -170,7 +171,7 @@ function begin() {
         set(element("version"), `Lull ${me.version}`);
     };
 
-    door.locked = (status, sentence, path) => {
+    door.locked = (status, why, path) => {
         // One that may not do something may still look.
         if (status === 403 && path !== "me" && path !== "events") return;
         stream.close();
@@ -179,7 +180,7 @@ function begin() {
         element("main").hidden = true;
         if (story.key !== null) story.close();
         element("token-form").hidden = false;
-        element("token-wrong").textContent = hadToken || status === 403 ? capital(sentence).replace(/\.?$/, ".") : "";
+        element("token-wrong").textContent = hadToken || status === 403 ? sentence(why) : "";
         showLive("waits", "Waits for a token");
         element("live").hidden = true;
         element("token").focus();

@@ -22,7 +22,7 @@ class Namespaces {
         this.#showCards(all, detail?.namespace);
         element("chosen").hidden = !namespace;
         if (!namespace) return;
-        if (element("name").textContent !== plain(namespace.namespace)) element("name").replaceChildren(make("bdi", {}, plain(namespace.namespace)));
+        set(element("name"), plain(namespace.namespace));
         set(element("rules"), namespace.rules);
         const parts = namespace.today ? headline(namespace.today, now) : [];
         if (element("headline").textContent !== parts.join("")) {
@@ -45,8 +45,9 @@ class Namespaces {
         const banner = element("paused");
         banner.hidden = paused == null;
         if (paused == null) return;
-        const since = pausedAt == null ? `for ${spell(paused)}` : `since ${timeOfDay(pausedAt, now)}, for ${spell(Math.max(0, now - pausedAt))}`;
-        set(banner, `Paused ${since}${pauseReason ? `: ${plain(pauseReason)}` : "."}`);
+        const since = pausedAt == null ? "" : ` since ${timeOfDay(pausedAt, now)},`;
+        const age = spell(pausedAt == null ? paused : Math.max(0, now - pausedAt));
+        set(banner, `Paused${since} for ${age}${pauseReason ? `: ${plain(pauseReason)}` : "."}`);
     }
 
     /** Says what the limits hold back, as `lull status` does. */
@@ -55,8 +56,8 @@ class Namespaces {
         banner.hidden = !(limited > 0);
         if (banner.hidden) return;
         const most = /--max-running (\S+)/.exec(rules)?.[1];
-        const what = nextStart == null ? `--max-running${most ? ` ${most}` : ""}.` : `--limit; the next start is in ${spell(nextStart)}.`;
-        set(banner, `${counted(limited, "key")} ${limited === 1 ? "waits" : "wait"} for ${what}`);
+        const what = nextStart == null ? `--max-running ${most ?? ""}`.trim() : `--limit; the next start is in ${spell(nextStart)}`;
+        set(banner, `${counted(limited, "key")} ${limited === 1 ? "waits" : "wait"} for ${what}.`);
     }
 
     #showCards(all, chosen) {
@@ -71,7 +72,8 @@ class Namespaces {
             let entry = this.#cards.get(one.namespace);
             if (!entry) {
                 const [dead, rest] = [make("span", { class: "dead-of" }), make("span")];
-                const card = make("button", { role: "tab", class: "card", "aria-controls": "chosen", click: () => this.#choose(one.namespace) },
+                const click = () => this.#choose(one.namespace);
+                const card = make("button", { role: "tab", class: "card", "aria-controls": "chosen", click },
                     make("bdi", { class: "key" }, plain(one.namespace)), make("span", { class: "says" }, dead, rest));
                 this.#cards.set(one.namespace, entry = { card, dead, rest });
             }
@@ -80,7 +82,8 @@ class Namespaces {
             card.setAttribute("aria-selected", String(one.namespace === chosen));
             card.tabIndex = one.namespace === chosen ? 0 : -1;
             card.hidden = wanted !== "" && !one.namespace.toLowerCase().includes(wanted);
-            const parts = ["pending", "ready", "running", "retrying"].filter((state) => one[state] > 0).map((state) => `${number(one[state])} ${state}`);
+            const parts = ["pending", "ready", "running", "retrying"].filter((state) => one[state] > 0)
+                .map((state) => `${number(one[state])} ${state}`);
             if (one.paused != null) parts.unshift("paused");
             set(dead, one.dead > 0 ? `${number(one.dead)} dead${parts.length > 0 ? ", " : ""}` : "");
             set(rest, parts.join(", ") || (one.dead > 0 ? "" : "at rest"));

@@ -17,7 +17,8 @@ class Rates {
         this.#rows = Rates.kinds.map((kind) => {
             const [sum, most] = [make("td", { class: "sum" }), make("td", { class: "most quiet" })];
             const canvas = make("canvas", { role: "img" });
-            element("rates").tBodies[0].append(make("tr", {}, make("th", { scope: "row" }, kind.name), sum, make("td", { class: "picture" }, canvas), most));
+            const picture = make("td", { class: "picture" }, canvas);
+            element("rates").tBodies[0].append(make("tr", {}, make("th", { scope: "row" }, kind.name), sum, picture, most));
             return { kind, sum, most, paper: new Paper(canvas) };
         });
         new ResizeObserver(() => this.#drawn && this.show(...this.#drawn)).observe(element("rates"));
@@ -34,7 +35,8 @@ class Rates {
             const most = Math.max(...rates.map(kind.of), 0);
             const shown = isFactor ? String(Number(most.toPrecision(2))) : number(most);
             set(mostCell, most === 0 ? "" : isFactor ? `at most ${shown}` : `${shown} in 10 s`);
-            paper.canvas.setAttribute("aria-label", `${kind.name} in each 10 s of the last 15 minutes: ${most === 0 ? "none" : `at most ${shown}`}`);
+            const says = most === 0 ? "none" : `at most ${shown}`;
+            paper.canvas.setAttribute("aria-label", `${kind.name} in each 10 s of the last 15 minutes: ${says}`);
             this.#draw(paper, kind, rates, at, most);
         }
         set(element("rates-note"), runs === 0 ? "Nothing ran in the last 15 minutes." : "");

@@ -102,7 +102,8 @@ class Story {
         const wants = this.#wants = new AbortController();
         const { key } = this;
         try {
-            const { listing, ended } = await door.get("key", [["namespace", this.#looks.detail.namespace], ["key", key]], wants.signal);
+            const query = [["namespace", this.#looks.detail.namespace], ["key", key]];
+            const { listing, ended } = await door.get("key", query, wants.signal);
             if (this.#wants !== wants || this.key !== key) return;
             const known = this.#own !== null;
             this.#own ??= new History(key);
@@ -151,7 +152,8 @@ class Story {
         const { error } = history.listing.run ?? {};
         if (error) {
             lines.push(error);
-            if (place.children.length < lines.length) place.append(make("pre", { tabindex: 0, "aria-label": "The error of the last attempt" }));
+            const label = "The error of the last attempt";
+            if (place.children.length < lines.length) place.append(make("pre", { tabindex: 0, "aria-label": label }));
             set(place.lastChild, error);
         }
     }
@@ -162,14 +164,18 @@ class Story {
         set(element("story-says"), ended.length === 0 ? "The store remembers no run of this key. It keeps what has ended for a day."
             : ended.length >= 100 ? "The latest 100, the newest first." : "");
         element("story-says").hidden = ended.length > 0 && ended.length < 100;
-        reconcile(element("ended"), ended, ({ generations, end }) => `${generations.join("-")} ${end}`, ({ generations: [from, to], end, error, run }) => {
+        const create = ({ generations: [from, to], end, error, run }) => {
             const count = to - from + 1;
             const ran = end === "completed" || end === "failed" || end === "dead";
-            const became = end === "dead" ? "dead" : end;
-            return make("li", {}, endPicture(count, end), make("span", {}, make("b", {}, capital(became)), make("span", { class: "age" }),
-                make("span", { class: "quiet" }, `${counted(count, "submit")}${run === null ? "" : ran ? ` became run ${run}` : `, run ${run}`}`),
+            const what = run === null ? "" : ran ? ` became run ${run}` : `, run ${run}`;
+            return make("li", {}, endPicture(count, end), make("span", {},
+                make("b", {}, capital(end)), make("span", { class: "age" }),
+                make("span", { class: "quiet" }, counted(count, "submit") + what),
                 error ? make("span", { class: "error" }, firstLine(error)) : null));
-        }, (item, { age }) => set(item.querySelector(".age"), ` ${spell(age + later)} ago`));
+        };
+        const id = ({ generations, end }) => `${generations.join("-")} ${end}`;
+        const update = (item, { age }) => set(item.querySelector(".age"), ` ${spell(age + later)} ago`);
+        reconcile(element("ended"), ended, id, create, update);
     }
 
     #tick() {

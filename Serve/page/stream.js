@@ -14,7 +14,7 @@ class Stream {
     /** The instant of the next attempt, by `performance.now()`. */
     nextAttempt = null;
 
-    /** @param happened Takes "look" with a look, "connects", "lost" with a sentence, and "ended" with a refusal that repeating does not help. */
+    /** @param happened Takes "look" with a look, "connects", "lost" with a sentence, and "ended" with a refusal that would come again. */
     constructor(happened) {
         this.happened = happened;
     }

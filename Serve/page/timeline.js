@@ -90,7 +90,8 @@ class TimeLine {
             placed.add(id);
         }
         this.#lines.forEach((id, line) => { if (id !== null) this.#usedAt[line] = now; });
-        while (this.#lines.length > 0 && this.#lines.at(-1) === null && now - (this.#usedAt[this.#lines.length - 1] ?? 0) > 20) this.#lines.pop();
+        const isUnused = () => this.#lines.at(-1) === null && now - (this.#usedAt[this.#lines.length - 1] ?? 0) > 20;
+        while (isUnused()) this.#lines.pop();
         this.#others = detail.keys.filter(({ key }) => !placed.has(identity(key)));
         this.#fit(false);
         this.#showItems();
@@ -106,7 +107,8 @@ class TimeLine {
         const { detail, namespace } = this.#looks;
         if (!detail) return;
         const waits = [...(namespace?.rules ?? "").matchAll(/--(?:wait|interval) (\S+)/g)].map(([, text]) => secondsOf(text));
-        const dues = detail.keys.slice(0, this.#most).map(({ dueIn, run }) => run?.retryIn ?? dueIn).filter((due) => due !== null).sort((one, other) => one - other);
+        const dues = detail.keys.slice(0, this.#most).map(({ dueIn, run }) => run?.retryIn ?? dueIn)
+            .filter((due) => due !== null).sort((one, other) => one - other);
         // Of a long wait most keys with a line are near its end.
         const least = Math.min(1.1 * Math.max(0, ...waits), dues.length > 0 ? 40 : Infinity);
         const needed = Math.max(least, 1.05 * (dues[Math.floor(0.8 * dues.length)] ?? 0)) / (1 - TimeLine.past);
@@ -138,7 +140,8 @@ class TimeLine {
         const isEmpty = this.#lines.every((id) => id === null);
         const { detail, namespace } = this.#looks;
         element("nothing").hidden = !isEmpty;
-        if (isEmpty && detail) set(element("nothing"), namespace?.paused != null ? "Nothing waits." : "Nothing waits. What is submitted appears here, and comes towards the present.");
+        const more = namespace?.paused != null ? "" : " What is submitted appears here, and comes towards the present.";
+        if (isEmpty && detail) set(element("nothing"), `Nothing waits.${more}`);
         this.#showStates();
     }
 
@@ -165,8 +168,9 @@ class TimeLine {
             parts.push(`${counted(pending.count, "submit")}${due}`);
         }
         const last = history.episodes.at(-1);
-        if (parts.length === 0 && last) return last.state === "gone" ? "gone before it was due" : `ran ${now - last.endedAt < 1 ? "just now" : `${spell(now - last.endedAt)} ago`}`;
-        return parts.join("; ");
+        if (parts.length > 0 || !last) return parts.join("; ");
+        const when = now - last.endedAt < 1 ? "just now" : `${spell(now - last.endedAt)} ago`;
+        return last.state === "gone" ? "gone before it was due" : `${last.state === "failed" ? "failed for good" : "ran"} ${when}`;
     }
 
     #tick() {
@@ -224,12 +228,10 @@ class TimeLine {
 
     /** A due instant that a newer submit has put off glides there. */
     #ease(episode, passed) {
-        const { due, drawnDue } = episode;
-        if (due === null || wantsLessMotion.matches || episode.state !== "pending" || Math.abs(due - (drawnDue ?? due)) < 0.003 * this.span || passed > 500) {
-            episode.drawnDue = due;
-        } else {
-            episode.drawnDue = due + (drawnDue - due) * Math.exp(-passed / 90);
-        }
+        const { due, drawnDue, state } = episode;
+        const isGliding = state === "pending" && due !== null && drawnDue !== null && passed <= 500 && !wantsLessMotion.matches
+            && Math.abs(due - drawnDue) >= 0.003 * this.span;
+        episode.drawnDue = isGliding ? due + (drawnDue - due) * Math.exp(-passed / 90) : due;
     }
 
     /** Draws the keys that have no line: how many are due when. */
@@ -255,7 +257,8 @@ class TimeLine {
         });
         const known = this.#looks.namespace?.pending ?? 0;
         const all = Math.max(0, known - this.#looks.detail.keys.filter(({ pending }) => pending > 0).length);
-        const parts = [counted(this.#others.length, "more key"), later + all > 0 && `${number(later + all)} later`, waiting > 0 && `${number(waiting)} not waiting for an instant`];
+        const parts = [counted(this.#others.length, "more key"), later + all > 0 && `${number(later + all)} later`,
+            waiting > 0 && `${number(waiting)} not waiting for an instant`];
         paper.box(0, top, paper.width, 1, theme.line);
         paper.text(parts.filter(Boolean).join(", "), paper.width - 8, top + 15, "right");
     }

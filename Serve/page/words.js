@@ -83,27 +83,37 @@ function firstLine(error) {
     return plain((error ?? "").split(/\r?\n|\r/).find((line) => line.trim() !== "") ?? "").trim() || "without an error";
 }
 
+/** Returns when the submits came that the page has seen. */
+function saidOfSubmits(pending, seen, now) {
+    if (seen.length === 0) return "";
+    const [first, latest] = [seen[0], seen.at(-1)].map((at) => `${spell(now - at)} ago`);
+    if (pending === 1) return ` It came ${latest}.`;
+    if (seen.length < pending) return ` Of these, ${number(seen.length)} came while this page was open, the latest ${latest}.`;
+    return ` The first came ${first}, the latest ${latest}.`;
+}
+
 /** Returns how a key that was submitted to is, in sentences of which the first says most. */
 function sentences(listing, { workers, due, now, readySince, submitsSeen }) {
     const said = [];
     const { run, ready, pending } = listing;
     if (run?.state === "running") {
-        const lease = run.leaseFor == null ? "" : run.until - now > 0 ? `; its lease holds for ${spell(run.until - now)}` : "; its lease has ended";
-        said.push(`Run ${run.id} is running, attempt ${run.attempt}, with ${counted(run.submits, "submit")}, by ${workerName(run.worker, workers)}${lease}.`);
+        const left = run.leaseFor == null ? null : run.until - now;
+        const lease = left === null ? "" : left > 0 ? `; its lease holds for ${spell(left)}` : "; its lease has ended";
+        const who = workerName(run.worker, workers);
+        said.push(`Run ${run.id} is running, attempt ${run.attempt}, with ${counted(run.submits, "submit")}, by ${who}${lease}.`);
     } else if (run) {
-        const when = run.retryAt == null || run.retryAt <= now ? "waits for a worker" : `is tried again in ${spell(run.retryAt - now)}`;
+        const left = run.retryAt == null ? 0 : run.retryAt - now;
+        const when = left <= 0 ? "waits for a worker" : `is tried again in ${spell(left)}`;
         said.push(`Run ${run.id} has failed and ${when}: attempt ${run.attempt}, with ${counted(run.submits, "submit")}.`);
     }
     if (ready > 0) {
         const since = readySince == null ? "" : `, for ${spell(now - readySince)}`;
-        said.push(`${counted(ready, "submit")} ${ready === 1 ? "is" : "are"} ready and ${ready === 1 ? "waits" : "wait"} for a worker${since}.`);
+        const verbs = ready === 1 ? ["is", "waits"] : ["are", "wait"];
+        said.push(`${counted(ready, "submit")} ${verbs[0]} ready and ${verbs[1]} for a worker${since}.`);
     }
     if (pending > 0) {
         const when = due == null ? "" : due > now ? `, due in ${spell(due - now)}` : ", due now";
-        const seen = submitsSeen.length === 0 ? ""
-            : submitsSeen.length === 1 && pending === 1 ? ` It came ${spell(now - submitsSeen[0])} ago.`
-            : submitsSeen.length < pending ? ` Of these, ${number(submitsSeen.length)} came while this page was open, the latest ${spell(now - submitsSeen.at(-1))} ago.`
-            : ` The first came ${spell(now - submitsSeen[0])} ago, the latest ${spell(now - submitsSeen.at(-1))} ago.`;
+        const seen = saidOfSubmits(pending, submitsSeen, now);
         said.push(`${counted(pending, "submit")} ${pending === 1 ? "is" : "are"} pending${when}.${seen}`);
     }
     return said;

@@ -30,8 +30,9 @@ class Workers {
     show() {
         const { detail, namespace, now, elapsed } = this.#looks;
         const running = detail.keys.filter(({ run }) => run?.state === "running").slice(0, Workers.most);
-        reconcile(element("running"), running, ({ run }) => String(run.id), ({ key }) => make("li", {},
-            make("button", { class: "open", click: () => this.#open(key) }, keyElement(key)), make("span", { class: "quiet" })), (item, { run }) => {
+        const create = ({ key }) => make("li", {}, make("button", { class: "open", click: () => this.#open(key) }, keyElement(key)),
+            make("span", { class: "quiet" }));
+        reconcile(element("running"), running, ({ run }) => String(run.id), create, (item, { run }) => {
             const left = run.leaseFor == null ? null : run.until - now;
             const lease = left === null ? "" : left > 0 ? `, lease for ${spell(left)}` : ", its lease has ended";
             set(item.lastChild, `${workerName(run.worker, detail.workers)}, attempt ${run.attempt}${lease}`);
@@ -40,10 +41,13 @@ class Workers {
         note(element("running"), running.length === 0 ? "Nothing runs at the moment." : more > 0 ? `${number(more)} more` : "");
         const workers = [...detail.workers].sort((one, other) => other.running - one.running).slice(0, Workers.most);
         reconcile(element("workers"), workers, ({ worker }) => String(worker),
-            ({ host, process }) => make("li", {}, make("b", {}, make("bdi", {}, plain(host)), ` ${process}`), make("span", { class: "quiet" })),
-            (item, { running, seen }) => set(item.lastChild, `${running === 0 ? "idle" : `${number(running)} running`}, seen ${spell(seen + elapsed)} ago`));
+            ({ host, process }) => make("li", {}, make("b", {}, make("bdi", {}, plain(host)), ` ${process}`),
+                make("span", { class: "quiet" })), (item, { running, seen }) => {
+                const what = running === 0 ? "idle" : `${number(running)} running`;
+                set(item.lastChild, `${what}, seen ${spell(seen + elapsed)} ago`);
+            });
         const away = detail.workers.length - workers.length;
-        const none = namespace && namespace.ready > 0 ? "No worker is here, and work waits for one: start lull work." : "No worker is here.";
+        const none = `No worker is here${namespace?.ready > 0 ? ", and work waits for one: start lull work" : ""}.`;
         note(element("workers"), workers.length === 0 ? none : away > 0 ? `${number(away)} more` : "");
     }
 }

@@ -4,7 +4,7 @@ import time
 import unittest
 
 import scenes
-from fake import Key, Namespace, Run
+from fake import Dead, Key, Run
 from harness import ENTER, PageTest
 
 # The colours of a column of the canvas, on a line.
@@ -39,7 +39,7 @@ class TimeLineTest(PageTest):
         lines = self.texts("#lines button")
         self.assertEqual(len(lines), 20)
         self.assertRegex(lines[0], r"^digest/0001 submit due in \d")
-        self.assertIn("20 keys in lines, and 120 keys below", self.browser.run("return picture.getAttribute('aria-label')"))
+        self.until("picture.getAttribute('aria-label').includes('20 keys in lines, and 120 keys below')")
         self.browser.resize(390, 844)
         self.until("document.querySelectorAll('#lines button:not([hidden])').length === 12")
 
@@ -111,7 +111,15 @@ class TimeLineTest(PageTest):
         self.look(lamp=Key(run=Run(7, 3, attempt=1, retry=30, error="no")))
         self.until_text("#lines .state", "retrying in 30 s")
         self.look()
+        self.assertEqual(self.episodes("lamp")[0]["state"], "done")
+
+    def test_a_run_that_is_dead_has_failed(self):
+        self.open(scenes.empty)
+        self.look(lamp=Key(run=Run(7, 3, worker=1)))
+        self.orders.dead.append(Dead(7, b"lamp", "no", age=0))
+        self.look()
         self.assertEqual(self.episodes("lamp")[0]["state"], "failed")
+        self.assertRegex(self.text("#lines .state"), "^failed for good just now$")
 
     def test_what_leaves_before_it_is_due_is_not_said_to_have_run(self):
         self.open(scenes.empty)

@@ -80,7 +80,7 @@ class Paper {
         const bottom = height - 22;
         this.box(0, 0, x(now), bottom, theme.raised);
         const step = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800]
-            .find((step) => (step / (past + future)) * width >= 84) ?? 172_800;
+            .find((step) => (step / (past + future)) * width >= 72) ?? 172_800;
         for (let away = step * Math.ceil(-past / step); away <= future; away += step) {
             if (away === 0) continue;
             const px = Math.round(x(now + away));

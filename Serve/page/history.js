@@ -85,7 +85,8 @@ class History {
         this.#updateRun(run, at, known, fallen);
         this.#updateReady(ready, at, known, fallen);
         if (fallen && fallen.state === "pending") this.#end(fallen, at);
-        this.#updatePending(listing, at, known);
+        // What is pending now came after what has fallen due.
+        this.#updatePending(listing, at, known !== null && fallen?.due ? Math.min(at, Math.max(known, fallen.due)) : known);
         if (this.episodes.length > History.longest) this.episodes.splice(0, this.episodes.length - History.longest);
     }
 
@@ -107,6 +108,12 @@ class History {
         episode.endedAt = at;
     }
 
+    /** Marks submits that came somewhere between two instants: apart, so that each can be seen. */
+    #addTicks({ ticks }, count, from, to) {
+        const shown = Math.min(count, History.mostTicks - ticks.length);
+        for (let index = 1; index <= shown; index++) ticks.push(from + ((to - from) * index) / shown);
+    }
+
     #updateRun(run, at, known, fallen) {
         if (this.#run && this.#run.id !== run?.id) {
             this.#end(this.#run, at);
@@ -121,6 +128,7 @@ class History {
             // It began after the last look, and not before it was due.
             if (known !== null) {
                 episode.startedAt = Math.max(known, Math.min(episode.due ?? at, at));
+                if (from && from === fallen) this.#addTicks(from, run.submits - from.count, known, episode.startedAt);
                 episode.due ??= episode.startedAt;
             }
             this.#run = episode;
@@ -154,11 +162,7 @@ class History {
         this.#pending ??= this.#add(new Episode("pending", null));
         const waits = this.#pending;
         const grown = pending - waits.count;
-        if (grown > 0 && known !== null) {
-            // Somewhere between the two looks; apart, so that each can be seen.
-            const shown = Math.min(grown, History.mostTicks - waits.ticks.length);
-            for (let index = 1; index <= shown; index++) waits.ticks.push(known + ((at - known) * index) / shown);
-        }
+        if (known !== null) this.#addTicks(waits, grown, known, at);
         waits.first ??= waits.ticks[0] ?? at;
         waits.count = pending;
         waits.due = dueIn == null ? null : at + dueIn;

@@ -48,11 +48,13 @@ class Rates {
         paper.begin(height);
         const wide = (Rates.step / Rates.span) * paper.width;
         paper.box(0, height - 1, paper.width, 1, theme.line);
+        // The last part is not over yet, and has its whole place.
+        const end = Math.max(at, ...rates.map((rate) => rate.at + Rates.step));
         for (const rate of rates) {
             const value = of(rate);
             if (value <= 0) continue;
             const tall = Math.max(2, (value / most) * (height - 3));
-            const left = paper.width - ((at - rate.at) / Rates.span) * paper.width;
+            const left = paper.width - ((end - rate.at) / Rates.span) * paper.width;
             paper.box(left, height - 1 - tall, Math.max(1.5, wide - 1), tall, theme[colour], alpha);
         }
     }

@@ -3,6 +3,8 @@
 class TimeLine {
     static most = 20;
     static mostNarrow = 12;
+    /** For how long a line that has become free stays, in seconds: those below it move then. */
+    static rest = 8;
     /** The part of the width that is past. */
     static past = 0.36;
 
@@ -90,8 +92,12 @@ class TimeLine {
             placed.add(id);
         }
         this.#lines.forEach((id, line) => { if (id !== null) this.#usedAt[line] = now; });
-        const isUnused = () => this.#lines.at(-1) === null && now - (this.#usedAt[this.#lines.length - 1] ?? 0) > 20;
-        while (isUnused()) this.#lines.pop();
+        // A line that nothing needs is given back.
+        for (let line = this.#lines.length - 1; line >= 0; line--) {
+            if (this.#lines[line] !== null || now - this.#usedAt[line] < TimeLine.rest) continue;
+            this.#lines.splice(line, 1);
+            this.#usedAt.splice(line, 1);
+        }
         this.#others = detail.keys.filter(({ key }) => !placed.has(identity(key)));
         this.#fit(false);
         this.#showItems();
@@ -158,8 +164,8 @@ class TimeLine {
         const { run, ready, pending } = history;
         const parts = [];
         if (run?.state === "running") {
-            const { worker } = history.listing.run ?? {};
-            const more = `${worker == null ? "" : ` by worker ${worker}`}${run.attempt > 1 ? `, attempt ${run.attempt}` : ""}`;
+            const worker = this.#looks.detail.workers.find(({ worker }) => worker === history.listing.run?.worker);
+            const more = `${worker ? ` on ${plain(worker.host)}` : ""}${run.attempt > 1 ? `, attempt ${run.attempt}` : ""}`;
             parts.push(`running${pending || ready ? "" : more}`);
         } else if (run) parts.push(run.retryAt > now ? `retrying in ${spell(run.retryAt - now)}` : "retrying, waits for a worker");
         if (ready) parts.push(ready.due === null ? "ready, waits for a worker" : `ready for ${spell(now - ready.due)}`);

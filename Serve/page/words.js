@@ -13,13 +13,10 @@ function spell(seconds) {
     if (seconds == null) return "–";
     const digits = (value) => String(Number(value.toPrecision(value >= 100 ? 3 : 2)));
     const shown = Math.abs(seconds);
-    if (shown < 0.0005) return "0 s";
-    if (shown < 0.1) return `${digits(shown * 1000)} ms`;
-    if (shown < 9.95) return `${shown.toFixed(1)} s`;
-    if (shown < 119.5) return `${Math.round(shown)} s`;
-    if (shown < 7170) return `${Math.round(shown / 60)} min`;
-    if (shown < 172_800) return `${digits(shown / 3600)} h`;
-    return `${Math.round(shown / 86_400)} d`;
+    const [count, unit] = shown < 0.0005 ? ["0", "s"] : shown < 0.1 ? [digits(shown * 1000), "ms"] : shown < 9.95 ? [shown.toFixed(1), "s"]
+        : shown < 119.5 ? [Math.round(shown), "s"] : shown < 7170 ? [Math.round(shown / 60), "min"]
+        : shown < 172_800 ? [digits(shown / 3600), "h"] : [Math.round(shown / 86_400), "d"];
+    return `${count}\u00a0${unit}`;
 }
 
 function bytes(count) {
@@ -74,8 +71,7 @@ function submitsOf({ run, ready, pending }) {
 /** Returns a worker as its host and process. */
 function workerName(id, workers) {
     const worker = workers.find((worker) => worker.worker === id);
-    if (worker) return `${plain(worker.host)}, process ${worker.process}`;
-    return id == null ? "a worker" : `worker ${id}`;
+    return worker ? `${plain(worker.host)}, process ${worker.process}` : "a worker that is gone";
 }
 
 /** Returns the first line of an error that has one. */

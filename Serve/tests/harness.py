@@ -79,7 +79,7 @@ class PageTest(unittest.TestCase):
         return self.browser.wait(f"return {condition}", seconds)
 
     def until_text(self, selector, part, seconds=10):
-        self.browser.wait(f"return (document.querySelector({selector!r})?.textContent ?? '').includes({part!r})", seconds)
+        self.browser.wait(f"return (document.querySelector({selector!r})?.textContent ?? '').replace(/\\s+/g, ' ').includes({part!r})", seconds)
 
     def focused(self):
         return self.browser.run("return document.activeElement.id || document.activeElement.tagName")

@@ -90,12 +90,22 @@ class TimeLineTest(PageTest):
         [episode] = self.episodes("lamp")
         self.assertEqual((episode["state"], episode["id"], episode["count"], episode["ticks"]), ("running", 7, 3, 3))
         self.assertGreaterEqual(episode["startedAt"], episode["due"])
-        self.assertEqual(self.text("#lines .state"), "running by worker 1")
+        self.assertEqual(self.text("#lines .state"), "running")
         self.look()
         [episode] = self.episodes("lamp")
         self.assertEqual(episode["state"], "done")
         self.assertLessEqual(episode["startedAt"], episode["endedAt"])
         self.until_text("#lines .state", "ran just now")
+
+    def test_submits_lie_before_the_run_that_they_are_behind_and_later_ones_after_it(self):
+        self.open(scenes.empty)
+        self.look(lamp=Key(pending=2, due=0.6))
+        time.sleep(1.2)
+        self.look(lamp=Key(pending=3, due=9, run=Run(7, 4, worker=1)))
+        run, pending = self.browser.run("return lull.looks.histories.get('tlamp').episodes.map(({ ticks, due, startedAt }) => [ticks, due, startedAt])")
+        self.assertEqual((len(run[0]), len(pending[0])), (4, 3))
+        self.assertLessEqual(max(run[0]), run[2])
+        self.assertGreaterEqual(min(pending[0]), run[1])
 
     def test_what_waits_for_a_worker_says_for_how_long(self):
         self.open(scenes.empty)

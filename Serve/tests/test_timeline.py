@@ -138,6 +138,19 @@ class TimeLineTest(PageTest):
         self.assertEqual(self.episodes("lamp")[0]["state"], "gone")
         self.assertEqual(self.text("#lines .state"), "gone before it was due")
 
+    def test_a_run_says_on_which_host_it_is(self):
+        self.open(scenes.one)
+        self.assertEqual(self.text("#lines .state"), "running on ada")
+
+    def test_a_line_that_nothing_needs_is_given_back(self):
+        self.open(scenes.empty)
+        self.browser.run("lull.timeline.constructor.rest = 0.5; lull.timeline.span = 1")
+        self.look(a=Key(pending=1, due=30), b=Key(pending=1, due=40))
+        self.look(b=Key(pending=1, due=40))
+        self.assertEqual(len(self.texts("#lines li")), 2)
+        self.browser.wait("lull.timeline.span = 1; lull.timeline.take(); return document.querySelectorAll('#lines li').length === 1", 60)
+        self.assertTrue(self.texts("#lines button")[0].startswith("b"))
+
     def test_a_newer_value_is_pending_while_an_older_one_runs(self):
         self.open(scenes.empty)
         self.look(lamp=Key(run=Run(7, 3, worker=1)))

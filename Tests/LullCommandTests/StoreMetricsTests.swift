@@ -45,7 +45,10 @@ struct StoreMetricsTests {
     }
 
     @Test func `names of namespaces are escaped`() throws {
-        let names = ["a\"b", "c\\d", "e\nf", "g{h=\"i\"} 1", "é"]
+        let names = [
+            "a\"b", "c\\d", "e\nf", "g{h=\"i\"} 1", "é",
+            "a newline that is hidden\r\nin a character", "\"\u{301} \\\u{301}",
+        ]
         for name in names { _ = try store.run("submit --wait 1h --namespace", [name, "k", "v"]) }
         let found = Set(try metrics().samples.compactMap { $0.labels["namespace"] })
         #expect(found == Set(names))

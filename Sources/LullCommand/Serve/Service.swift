@@ -9,8 +9,8 @@ final class Service: Sendable {
     let access: Access
     let door: Door
     let page: PageService
-    /// The answers that were given, by their status.
-    private let answers = Guarded<[Int: Int]>([:])
+    /// The answers that were given, by their status. Those that are watched count from 0, so that the first one is an increase.
+    private let answers = Guarded([202: 0, 429: 0, 503: 0])
     private let submits = Guarded(0)
     /// How many connections there are; set when the server has started.
     let connections = Guarded<(@Sendable () -> Int)?>(nil)
@@ -147,8 +147,8 @@ final class Service: Sendable {
             var status = try await page.status()
             status.health = (status.health ?? []) + measures
             var text: [UInt8] = []
-            OpenMetrics.append(status, to: &text)
             let takesNew = request.field("Accept")?.contains(Self.openMetrics) ?? false
+            OpenMetrics.append(status, as: takesNew ? .openMetrics : .prometheus, to: &text)
             return HTTPAnswer(
                 200,
                 takesNew

@@ -22,7 +22,10 @@ struct OpenMetricsText {
         }
         var metadata: Set<String> = []
         var hasSamples = false
-        for line in text.dropLast("# EOF\n".count).split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+        // By scalars: a character may be a newline after a carriage return, or a quotation mark below an accent.
+        let scalars = text.unicodeScalars.dropLast("# EOF\n".count)
+        for part in scalars.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
+            let line = Substring(part)
             func refuse(_ why: String) -> Fault { Fault(line: String(line), why: why) }
             guard line.hasPrefix("#") else {
                 let sample = try Self.sample(line, refuse)
@@ -69,24 +72,24 @@ struct OpenMetricsText {
     }
 
     private static func sample(_ line: Substring, _ refuse: (String) -> Fault) throws -> Sample {
-        var rest = line[...]
-        let name = rest.prefix { $0 != "{" && $0 != " " }
+        var rest = line.unicodeScalars
+        let name = Substring(rest.prefix { $0 != "{" && $0 != " " })
         guard isName(name) else { throw refuse("no name of a metric") }
-        rest = rest.dropFirst(name.count)
+        rest = rest.dropFirst(name.unicodeScalars.count)
         var labels: [String: String] = [:]
         if rest.first == "{" {
             repeat {
                 rest = rest.dropFirst()
-                let label = rest.prefix { $0 != "=" }
+                let label = Substring(rest.prefix { $0 != "=" })
                 guard isName(label), labels[String(label)] == nil else { throw refuse("no name of a label") }
-                rest = rest.dropFirst(label.count)
-                guard rest.hasPrefix("=\"") else { throw refuse("no value of a label") }
+                rest = rest.dropFirst(label.unicodeScalars.count)
+                guard rest.starts(with: "=\"".unicodeScalars) else { throw refuse("no value of a label") }
                 rest = rest.dropFirst(2)
-                var value = ""
-                while let character = rest.first, character != "\"" {
+                var value = String.UnicodeScalarView()
+                while let scalar = rest.first, scalar != "\"" {
                     rest = rest.dropFirst()
-                    guard character == "\\" else {
-                        value.append(character)
+                    guard scalar == "\\" else {
+                        value.append(scalar)
                         continue
                     }
                     switch rest.first {
@@ -99,12 +102,12 @@ struct OpenMetricsText {
                 }
                 guard rest.first == "\"" else { throw refuse("a label without an end") }
                 rest = rest.dropFirst()
-                labels[String(label)] = value
+                labels[String(label)] = String(value)
             } while rest.first == ","
             guard rest.first == "}" else { throw refuse("labels without an end") }
             rest = rest.dropFirst()
         }
-        guard rest.first == " ", let value = Double(rest.dropFirst()) else { throw refuse("no value") }
+        guard rest.first == " ", let value = Double(Substring(rest.dropFirst())) else { throw refuse("no value") }
         return Sample(name: String(name), labels: labels, value: value)
     }
 }

@@ -249,6 +249,15 @@ struct PagesTests {
 
     // MARK: - Installing
 
+    /// The services of systemd.
+    private static var services: [String] {
+        #if os(Linux)
+            ["lib/systemd/system/lull-serve.service", "lib/systemd/system/lull-work@.service"]
+        #else
+            []
+        #endif
+    }
+
     @Test func `everything is installed where it is searched`() throws {
         let root = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -261,9 +270,13 @@ struct PagesTests {
             ["bin/lull", "share/man/man1/lull.1"] + Self.names.map { "share/man/man1/lull-\($0).1" } + [
                 "share/bash-completion/completions/lull", "share/zsh/site-functions/_lull",
                 "share/fish/vendor_completions.d/lull.fish",
-            ]
+            ] + Self.services
         #expect(installed.lines == expected.map { "\(root)/usr/\($0)" })
         for path in installed.lines { #expect(access(path, path.hasSuffix("bin/lull") ? X_OK : R_OK) == 0, "\(path)") }
+        for service in Self.services {
+            let text = try String(contentsOfFile: "\(root)/usr/\(service)", encoding: .utf8)
+            #expect(text.contains("\nExecStart=/usr/bin/lull "), "\(service)")
+        }
         let removed = try ToolProcess([script, "--remove"], environment: environment, program: "/bin/bash").finish()
         #expect(removed.ending == 0)
         for path in installed.lines { #expect(access(path, F_OK) != 0, "\(path)") }

@@ -21,8 +21,8 @@ run: ## Install missing packages, build the lull command, and show it at work.
 	@swift build -c release --product lull --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/demo "$$(swift build -c release --scratch-path $(SCRATCH) --show-bin-path)/lull"
 
-install: ## Install the command, its manual and completions under PREFIX=/usr/local; BINARY=path installs a command that is already built.
-	@# Under $(DESTDIR)$(PREFIX): the command, its manual and completions, as listed at the top of scripts/install.
+install: ## Install the command, its manual, completions and services under PREFIX=/usr/local; BINARY=path installs a command that is already built.
+	@# Under $(DESTDIR)$(PREFIX): the command, its manual, completions and services, as listed at the top of scripts/install.
 	@scripts/install
 
 uninstall: ## Remove what make install has installed.
@@ -77,7 +77,7 @@ test-playground: ## Test that page in a headless browser, which is installed if 
 serve-page: ## Build the page of lull serve: Sources/CLullHTTP/Page.
 	@scripts/serve-page
 
-test-serve-page: ## Test that page in a headless browser, which is installed if missing, on a server with states of its own.
+test-serve-page: ## Test that page in a headless browser, and lull serve with Prometheus, nginx and systemd, all of which are installed if missing.
 	@scripts/test-serve-page
 
 examples: ## Build the examples, and try them: a chat bot, and a server with PostgreSQL, which is installed if missing.

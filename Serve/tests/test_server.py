@@ -12,9 +12,12 @@ from harness import ENTER, PageTest
 
 
 class ServerTest(PageTest):
+    # The address of a server that another test has started.
+    address = None
+
     def setUp(self):
         super().setUp()
-        if address := os.environ.get("LULL_SERVE"):
+        if address := self.address or os.environ.get("LULL_SERVE"):
             self.fake.address = address
         else:
             scenes.empty(self.fake)

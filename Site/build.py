@@ -22,7 +22,7 @@ ADDRESS = os.environ.get("ADDRESS", "").rstrip("/")
 REPOSITORY = os.environ.get("REPOSITORY", "").rstrip("/")
 
 # Pages of docs/ with which to begin; any others follow in the order of their titles.
-FIRST = ["how-it-works", "choosing-a-wait", "command", "stores", "operating", "job-queues", "troubleshooting"]
+FIRST = ["how-it-works", "choosing-a-wait", "command", "stores", "operating", "serving", "job-queues", "troubleshooting"]
 # For those who change Lull, and not on this site. A link to them becomes its words.
 NOT_HERE = ("docs/architecture.md", "docs/decisions", "docs/releasing.md")
 # What folders are called that pages link to.
@@ -30,7 +30,8 @@ TITLES = {"docs/api": "The public declarations of each module"}
 # The languages of files, by the ends of their names.
 LANGUAGES = {"swift": "swift", "py": "python", "js": "javascript", "sql": "sql", "lua": "lua", "sh": "sh", "json": "json", "c": "c",
              "h": "c", "yml": "yaml", "jsonl": "json", "": "sh"}
-COPIED = re.compile(r"\.(svg|png|gif|webp|txt)$")
+# Pictures, and what readers install somewhere.
+COPIED = re.compile(r"\.(svg|png|gif|webp|txt)$|^(docs/monitoring|packaging)/.*\.")
 
 
 def is_here(path):

@@ -12,7 +12,7 @@ from urllib.parse import quote
 LULL = os.environ.get("LULL", "")
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=60):
     """Waits until something holds, and returns it."""
     end = time.monotonic() + seconds
     while True:

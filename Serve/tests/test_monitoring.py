@@ -123,6 +123,21 @@ class RulesTest(ServeTest):
             names, tried = re.findall(r"- alert: (\w+)", file.read()), test.read()
         self.assertEqual([name for name in names if f"alertname: {name}\n" not in tried], [])
 
+    def test_the_configuration_in_the_page_is_one(self):
+        with open(os.path.join(ROOT, "docs/serving.md"), encoding="utf-8") as file:
+            [text] = re.findall(r"```yaml\n(.*?)```", file.read(), re.S)
+        shutil.copy(os.path.join(MONITORING, "lull-alerts.yml"), self.folder)
+        with open(f"{self.folder}/prometheus.yml", "w", encoding="utf-8") as file:
+            file.write(text)
+        self.assertIn("SUCCESS", self.promtool("check", "config", "--syntax-only", "prometheus.yml"))
+
+    def test_the_page_has_all_alerts_with_their_severities(self):
+        with open(os.path.join(ROOT, "docs/serving.md"), encoding="utf-8") as file:
+            told = set(re.findall(r"^\| `(Lull\w+)` \| (\w+) \|", file.read(), re.M))
+        with open(os.path.join(MONITORING, "lull-alerts.yml"), encoding="utf-8") as file:
+            there = set(re.findall(r"- alert: (\w+)\n.*?severity: (\w+)", file.read(), re.S))
+        self.assertEqual(told, there)
+
     def test_promtool_finds_nothing_to_mend_in_the_metrics(self):
         self.run_lull("submit", "--wait", "1h", "k", "v")
         _, place = self.serve()

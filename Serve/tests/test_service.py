@@ -11,7 +11,8 @@ import unittest
 
 from real import LULL, ServeTest, ask, path, until
 
-UNITS = os.path.join(os.path.dirname(__file__), "../../packaging/systemd")
+ROOT = os.path.join(os.path.dirname(__file__), "../..")
+UNITS = os.path.join(ROOT, "packaging/systemd")
 TOKENS = "act act-0123456789abcdef ada\nlook look-0123456789abcdef\n"
 
 
@@ -70,6 +71,19 @@ class UnitTest(ServeTest):
             said = [line for line in said.splitlines() if not re.search(r"Failed to (add dependency on|load) |not found", line)]
             self.assertEqual(said, [], unit)
             self.assertIn(status, (0, 1))
+
+    def test_what_the_page_says_to_change_is_understood(self):
+        with open(os.path.join(ROOT, "docs/serving.md"), encoding="utf-8") as file:
+            [text] = re.findall(r"```ini\n(.*?)```", file.read(), re.S)
+        folder = os.path.join(self.root, "etc/systemd/system/lull-serve.service.d")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "override.conf"), "w", encoding="utf-8") as file:
+            file.write(text)
+        _, said = self.analyze("verify", "--man=no", "lull-serve.service")
+        self.assertNotIn("override.conf", said)
+        # Variables and credentials are those that the unit has, and that the page names.
+        names = {line.split("=")[1].strip('"') for line in text.splitlines() if line.startswith("Environment=")}
+        self.assertEqual(names, {one.split("=")[0] for one in settings("lull-serve.service")["Environment"]})
 
     def test_a_mistake_would_be_found(self):
         name = os.path.join(self.root, "etc/systemd/system/lull-serve.service")

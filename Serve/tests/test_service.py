@@ -142,23 +142,22 @@ class CommandTest(ServeTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("can be read or written by other users", done.stderr)
 
-    def test_mistakes_end_with_a_status_that_is_not_tried_again(self):
+    def test_a_server_that_starts_before_its_store_is_started_again(self):
         tokens = os.path.join(self.folder, "tokens")
         with open(tokens, "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            file.write("admin 0123456789abcdef0123\n")
-        final = settings("lull-serve.service")["RestartPreventExitStatus"][0].split()
-        for changes in ({"LULL_SERVE": ""}, {"LULL_SERVE": "--orgin x"}):
-            done = subprocess.run(
-                command("lull-serve.service", {"LULL_STORE": self.store, "CREDENTIALS_DIRECTORY": self.folder, **changes}),
-                capture_output=True, check=False, timeout=20)
-            self.assertIn(str(done.returncode), final)
-        # A store that a worker is still to make is tried again.
-        with open(tokens, "w", encoding="utf-8") as file:
             file.write(TOKENS)
-        done = subprocess.run(
-            command("lull-serve.service", {"LULL_STORE": self.store, "CREDENTIALS_DIRECTORY": self.folder}),
-            capture_output=True, check=False, timeout=20)
-        self.assertNotIn(str(done.returncode), [*final, "0"])
+        self.assertEqual(settings("lull-serve.service")["Restart"], ["always"])
+        self.assertEqual(settings("lull-serve.service")["StartLimitIntervalSec"], ["0"])
+        words = command("lull-serve.service", {
+            "LULL_STORE": self.store, "LULL_LISTEN": f"unix:{self.folder}/serve.sock", "CREDENTIALS_DIRECTORY": self.folder,
+            "LULL_SERVE": "--namespace hooks"})
+        for reason in ("there is no file", "there is no namespace hooks"):
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(reason, done.stderr)
+            self.run_lull("submit", "--wait", "1h", "k", "v")
+        self.run_lull("submit", "--namespace", "hooks", "--wait", "1h", "k", "v")
+        self.assertIn(" at unix:", self.start(*words).stderr.readline())
 
     def test_the_worker_creates_the_namespace_and_runs_the_command(self):
         # The unit names the command by the namespace.

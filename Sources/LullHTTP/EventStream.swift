@@ -93,9 +93,7 @@ package final class EventStream: Sendable {
             }
             let count = min(size, state.sending.count - state.position)
             let range = state.position..<state.position + count
-            state.sending[range].withUnsafeBytes {
-                UnsafeMutableRawPointer(bytes).copyMemory(from: $0.baseAddress!, byteCount: count)
-            }
+            UnsafeMutableRawBufferPointer(start: bytes, count: size).copyBytes(from: state.sending[range])
             state.position += count
             return count
         }

@@ -26,6 +26,8 @@ final class Looks: Sendable {
     private struct State {
         var viewers: [ObjectIdentifier: Viewer] = [:]
         var history: [String: History] = [:]
+        /// When the store last answered.
+        var answered: ContinuousClock.Instant?
         /// Continued when somebody opens a page.
         var sleeper: CheckedContinuation<Void, Never>?
     }
@@ -97,9 +99,16 @@ final class Looks: Sendable {
 
     // MARK: - A look
 
+    /// Throws unless the store answers: now, or less than a second ago, so that whoever asks often makes no work for it.
+    func check() async throws(DurableError) {
+        if let answered = state.change({ $0.answered }), answered + Self.pace.open > .now { return }
+        _ = try await status()
+    }
+
     /// Returns the namespaces that are served.
     func status() async throws(DurableError) -> [DurableStatus] {
         let all = try await store.status()
+        state.change { $0.answered = .now }
         return namespaces.isEmpty ? all : all.filter { namespaces.contains($0.namespace) }
     }
 

@@ -43,7 +43,7 @@ struct PageService: Sendable {
 
     func health() async -> HTTPAnswer {
         do throws(DurableError) {
-            _ = try await store.status()
+            try await lookout.check()
             return .json(200, ["store": .text("answers")])
         } catch {
             return .refusal(HTTPRefusal(status: 503, reason: "\(error.ofQuestion)"))

@@ -15,8 +15,8 @@ final class Floor<Value: Sendable>: Sendable {
     }
 
     private enum Next {
-        /// Only the old value has to be released, outside the lock.
-        case drop(Value?)
+        /// The old value is out, and released after the lock.
+        case replaced
         case arm
         /// What is pending is due, and is executed first.
         case late
@@ -34,22 +34,23 @@ final class Floor<Value: Sendable>: Sendable {
     }
 
     @inline(__always)
-    func submit(_ value: Value) {
+    func submit(_ value: consuming Value) {
         let now = boot_nanoseconds()
+        // The new value goes in and the old one comes out, without a reference more for either; the old one is released after the lock.
+        var exchanged = Value?.some(value)
         let next = state.withLock { state -> Next in
             if state.count > 0, state.due <= now { return .late }
             state.due = now + wait
             state.count += 1
-            let old = state.value
-            state.value = value
-            if state.isArmed { return .drop(old) }
+            swap(&state.value, &exchanged)
+            if state.isArmed { return .replaced }
             state.isArmed = true
             return .arm
         }
         switch next {
-        case .drop: break
+        case .replaced: break
         case .arm: alarm.set(now + wait)
-        case .late: catchUp(value)
+        case .late: if let value = exchanged { catchUp(value) }
         }
     }
 

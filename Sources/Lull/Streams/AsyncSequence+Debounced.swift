@@ -29,7 +29,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     several; never earlier. Zero or more.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
         spacing: Duration? = nil, combining: Combining<Element> = .latest,
@@ -55,7 +55,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Elements with the same `key` are coalesced. Keys take turns, in order of their due instants. The other
     /// parameters are those of the form without keys. Duplicates cannot be removed here: the last element of each key
     /// would be kept forever.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
@@ -79,7 +79,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// As soon as there are `maxCount` elements, they are due. While the consumer is busy, no more than that are kept:
     /// the upstream is held up meanwhile. The other parameters are those of the form without `collecting`.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func debounced(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int,
         spacing: Duration? = nil, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
@@ -104,7 +104,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// As soon as a key has `maxCount` elements, they are due. While that many, of all keys together, are due and wait
     /// for the consumer, the upstream is held up. A delivery has `maxCount` elements at most. The other parameters are
     /// those of the other forms.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func debounced<Key: Hashable & Sendable>(
         collectingFor wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int, spacing: Duration? = nil, droppingAtEnd: Bool = false,

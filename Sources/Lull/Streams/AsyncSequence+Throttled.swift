@@ -27,7 +27,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     several; never earlier. Zero or more.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func throttled(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Element> = .latest,
@@ -53,7 +53,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// Elements with the same `key` are coalesced. Keys take turns, in order of their due instants. The other
     /// parameters are those of the form without keys. Duplicates cannot be removed here: the last element of each key
     /// would be kept forever.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func throttled<Key: Hashable & Sendable>(
         every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
@@ -77,7 +77,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// As soon as there are `maxCount` elements, they are due. While the consumer is busy, no more than that are kept:
     /// the upstream is held up meanwhile. The other parameters are those of the form without `collecting`.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func throttled(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int,
         droppingAtEnd: Bool = false, limit: RateLimit? = nil, clock: any Clock<Duration> = ContinuousClock(),
@@ -102,7 +102,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// As soon as a key has `maxCount` elements, they are due. While that many, of all keys together, are due and wait
     /// for the consumer, the upstream is held up. A delivery has `maxCount` elements at most. The other parameters are
     /// those of the other forms.
-    @inlinable
+    @_alwaysEmitIntoClient
     public func throttled<Key: Hashable & Sendable>(
         collectingEvery interval: Duration, by key: @escaping @Sendable (Element) -> Key,
         edges: Edges = [.leading, .trailing], maxCount: Int, droppingAtEnd: Bool = false, limit: RateLimit? = nil,

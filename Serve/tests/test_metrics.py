@@ -1,9 +1,11 @@
 """Tests of the metrics: what `lull serve` and `lull status` print is read by a parser of another make, that of prometheus_client."""
 
+import os
+import shutil
 import subprocess
 import unittest
 
-from real import LULL, ServeTest, ask, path, until
+from real import LULL, ServeTest, ask, free_port, path, until
 
 try:
     from prometheus_client import parser
@@ -151,6 +153,33 @@ class MetricsTest(ServeTest):
         until(lambda: figure("lull_keys", namespace="orders")["ready"] == 0)
         self.assertEqual(figure("lull_oldest_due_seconds")["orders"], 0)
         self.end(worker)
+
+
+@unittest.skipUnless(parser, "prometheus_client is not installed: scripts/install-missing serve")
+@unittest.skipUnless(shutil.which("redis-server"), "Redis is not installed: scripts/install-missing servers")
+class RedisMetricsTest(ServeTest):
+    """What the server of a store adds: bytes, and a word."""
+
+    def test_both_formats(self):
+        socket = f"{self.folder}/redis.sock"
+        redis = subprocess.Popen(
+            ["redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--maxmemory", "64mb", "--maxmemory-policy", "noeviction"],
+            cwd=self.folder, stdout=subprocess.DEVNULL)
+        self.addCleanup(self.end, redis)
+        until(lambda: os.path.exists(socket))
+        self.store = f"redis+unix://{socket}?db=0&durability=memory"
+        self.run_lull("submit", "--wait", "1h", "k", "v")
+        _, place = self.serve()
+        new = read(ask(place, "GET", "/metrics", fields={"Accept": ACCEPT}).text, True)
+        old = read(ask(place, "GET", "/metrics").text, False)
+        both = self.run_lull("status", "--format", "openmetrics")
+        for families, unit in ((new, "bytes"), (old, ""), (read(both, True), "bytes"), (read(both, False), "")):
+            self.assertEqual(values(families, "lull_memory_limit_bytes"), {(): 64 << 20})
+            self.assertGreater(values(families, "lull_memory_bytes")[()], 0)
+            self.assertEqual((families["lull_memory_bytes"].type, families["lull_memory_bytes"].unit), ("gauge", unit))
+            self.assertEqual(values(families, "lull_durability_info"), {"memory": 1})
+        self.assertEqual(new["lull_durability"].type, "info")
+        self.assertEqual(old["lull_durability_info"].type, "gauge")
 
 
 if __name__ == "__main__":

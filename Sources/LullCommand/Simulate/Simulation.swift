@@ -207,7 +207,7 @@ struct Simulation: ~Copyable {
             let line = ExecutionLine(due: execution.due, timing: timing)
             // No fault is possible: the values of a trace are JSON.
             if combining == .mergeJSON,
-                let merged = try? JSONMergePatch.fold(execution.batch.values.map { Array(values[$0]) })
+                let merged = try? JSONMergePatch.fold(execution.batch.values.map { values[$0] })
             {
                 let none: [[UInt8]] = []
                 line.append(key: key, earlier: none, value: merged, isCollecting: false, to: &output.bytes)

@@ -35,7 +35,6 @@ struct Figure: Sendable {
     }
 }
 
-/// A figure with its value.
 struct Measure {
     let figure: Figure
     let value: Figure.Value
@@ -55,7 +54,6 @@ struct Measure {
         }
     }
 
-    /// The value for a JSON object.
     var json: JSONValue {
         switch value {
         case .number(let number?) where figure.unit == .duration: .seconds(number)
@@ -66,6 +64,16 @@ struct Measure {
 }
 
 extension Figure {
+    /// - Parameter property: Its name in a JSON object, if that is another one.
+    init(
+        _ name: String, as property: String? = nil, _ metric: String, _ help: String, _ unit: Unit = .none,
+        labels: [(name: String, value: String)] = [], isCounter: Bool = false, isInLine: Bool = false
+    ) {
+        self.init(
+            name: name, property: property ?? name, metric: metric, help: help, unit: unit, labels: labels,
+            isCounter: isCounter, isInLine: isInLine)
+    }
+
     /// Returns a number for people.
     func shown(_ number: Int64) -> String {
         switch unit {

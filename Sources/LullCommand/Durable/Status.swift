@@ -10,80 +10,63 @@ struct Status {
 }
 
 extension DurableStatus {
+    /// A figure, and its value in a status.
+    typealias Entry = (figure: Figure, value: @Sendable (DurableStatus) -> Figure.Value)
+
     /// The figures of a namespace, in the order of the columns. A new figure is an entry here.
-    static let figures: [(figure: Figure, value: @Sendable (DurableStatus) -> Figure.Value)] = [
+    static let figures: [Entry] = [
         (keys("pending"), { .count($0.pending) }),
         (keys("ready"), { .count($0.ready) }),
         (keys("running"), { .count($0.running) }),
         (keys("retrying"), { .count($0.retrying) }),
+        (Figure("dead", "lull_dead_runs", "Runs that have failed for good and are kept."), { .count($0.dead) }),
         (
             Figure(
-                name: "dead", property: "dead", metric: "lull_dead_runs",
-                help: "Runs that have failed for good and are kept."), { .count($0.dead) }
+                "oldest", as: "oldestDue", "lull_oldest_due",
+                "How long the oldest work that waits for a worker has waited; 0 if none waits.", .duration),
+            { .duration($0.oldestDue) }
         ),
         (
             Figure(
-                name: "oldest", property: "oldestDue", metric: "lull_oldest_due",
-                help: "How long the oldest work that waits for a worker has waited; 0 if none waits.",
-                unit: .duration), { .duration($0.oldestDue) }
-        ),
-        (
-            Figure(
-                name: "paused", property: "paused", metric: "lull_paused",
-                help: "For how long the namespace has been paused; 0 if it is not.", unit: .duration),
+                "paused", "lull_paused", "For how long the namespace has been paused; 0 if it is not.", .duration),
             { .duration($0.pause?.age) }
         ),
         (
             Figure(
-                name: "limited", property: "limited", metric: "lull_limited_keys",
-                help: "Keys with a value that is ready, and that --limit or --max-running holds back.",
-                isInLine: true),
+                "limited", "lull_limited_keys",
+                "Keys with a value that is ready, and that --limit or --max-running holds back.", isInLine: true),
             { .count($0.limited) }
         ),
         (
             Figure(
-                name: "next start", property: "nextStart", metric: "lull_next_start",
-                help: "How long until --limit allows a start; 0 if it allows one now.", unit: .duration,
-                isInLine: true),
+                "next start", as: "nextStart", "lull_next_start",
+                "How long until --limit allows a start; 0 if it allows one now.", .duration, isInLine: true),
             { .duration($0.nextStart) }
         ),
-        (
-            Figure(
-                name: "attempts", property: "attempts", metric: "lull_attempts",
-                help: "Attempts at runs that have started.", isCounter: true), { .count($0.attempts) }
-        ),
-        (
-            Figure(
-                name: "lost leases", property: "lostLeases", metric: "lull_lost_leases",
-                help: "Runs that were taken from a worker whose lease had expired.", isCounter: true),
-            { .count($0.lostLeases) }
-        ),
-        (
-            Figure(name: "runs", property: "runs", metric: "lull_runs", help: "Runs that have begun.", isCounter: true),
-            { .count($0.runs) }
-        ),
-        (
-            Figure(
-                name: "executed", property: "executed", metric: "lull_executed",
-                help: "Submits behind the runs that have begun.", isCounter: true), { .count($0.executed) }
-        ),
-        (
-            Figure(
-                name: "failures", property: "failures", metric: "lull_failures",
-                help: "Attempts that ended with an error.", isCounter: true), { .count($0.failures) }
-        ),
-        (
-            Figure(
-                name: "restarted", property: "restarted", metric: "lull_restarts",
-                help: "Runs that a newer value has interrupted, and whose values went back.", isCounter: true),
-            { .count($0.restarted) }
-        ),
+        counter("attempts", "lull_attempts", "Attempts at runs that have started.") { $0.attempts },
+        counter(
+            "lost leases", as: "lostLeases", "lull_lost_leases",
+            "Runs that were taken from a worker whose lease had expired."
+        ) { $0.lostLeases },
+        counter("runs", "lull_runs", "Runs that have begun.") { $0.runs },
+        counter("executed", "lull_executed", "Submits behind the runs that have begun.") { $0.executed },
+        counter("failures", "lull_failures", "Attempts that ended with an error.") { $0.failures },
+        counter("restarted", "lull_restarts", "Runs that a newer value has interrupted, and whose values went back.") {
+            $0.restarted
+        },
     ]
 
     private static func keys(_ state: String) -> Figure {
         Figure(
-            name: state, property: state, metric: "lull_keys",
-            help: "Keys with a value or a run in a state; a key can be in several.", labels: [("state", state)])
+            state, "lull_keys", "Keys with a value or a run in a state; a key can be in several.",
+            labels: [("state", state)])
+    }
+
+    private static func counter<Count: BinaryInteger & SendableMetatype>(
+        _ name: String, as property: String? = nil, _ metric: String, _ help: String,
+        _ count: @escaping @Sendable (DurableStatus) -> Count
+    ) -> Entry {
+        (Figure(name, as: property, metric, help, isCounter: true), { .count(count($0)) })
     }
 
     static let columns = figures.map(\.figure).filter(\.hasColumn)

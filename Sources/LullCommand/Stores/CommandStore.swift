@@ -207,39 +207,28 @@ extension SQLiteStore: WatchedStore {
 extension PostgresStore: WatchedStore {
     func health() async throws(DurableError) -> [Measure]? {
         let health: PostgresStore.Health = try await health()
-        return [
-            Measure(
-                Figure(
-                    name: "dead rows", property: "deadRows", metric: "lull_dead_rows",
-                    help: "Rows of the database that vacuum has not removed yet."), .count(health.deadRows)),
-            Measure(
-                Figure(
-                    name: "oldest open transaction", property: "oldestTransaction", metric: "lull_oldest_transaction",
-                    help: "How long the oldest transaction is open that keeps vacuum from removing dead rows; "
-                        + "0 if there is none.",
-                    unit: .duration), .duration(health.oldestTransaction)),
-        ]
+        let rows = Figure(
+            "dead rows", as: "deadRows", "lull_dead_rows", "Rows of the database that vacuum has not removed yet.")
+        let oldest = Figure(
+            "oldest open transaction", as: "oldestTransaction", "lull_oldest_transaction",
+            "How long the oldest transaction is open that keeps vacuum from removing dead rows; 0 if there is none.",
+            .duration)
+        return [Measure(rows, .count(health.deadRows)), Measure(oldest, .duration(health.oldestTransaction))]
     }
 }
 
 extension RedisStore: WatchedStore {
+        let mode = Figure(
+            "durability", "lull_durability", "What the server does with a submit before it answers.", .name)
+        let used = Figure("memory", "lull_memory", "The memory that the data of the server takes.", .bytes)
+        let limit = Figure(
+            "limit", as: "memoryLimit", "lull_memory_limit",
+            "The memory at which the server refuses submits; 0 if it has no limit.", .bytes)
     func health() async throws(DurableError) -> [Measure]? {
         let memory = try await memory()
         return [
-            Measure(
-                Figure(
-                    name: "durability", property: "durability", metric: "lull_durability",
-                    help: "What the server does with a submit before it answers.", unit: .name),
-                .name("\(durability)")),
-            Measure(
-                Figure(
-                    name: "memory", property: "memory", metric: "lull_memory",
-                    help: "The memory that the data of the server takes.", unit: .bytes), .number(memory.used)),
-            Measure(
-                Figure(
-                    name: "limit", property: "memoryLimit", metric: "lull_memory_limit",
-                    help: "The memory at which the server refuses submits; 0 if it has no limit.", unit: .bytes),
-                .number(memory.limit)),
+            Measure(mode, .name("\(durability)")), Measure(used, .number(memory.used)),
+            Measure(limit, .number(memory.limit)),
         ]
     }
 }

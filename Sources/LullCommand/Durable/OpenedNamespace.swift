@@ -67,17 +67,15 @@ struct NamespacePolicy: Sendable {
 
     private func rules(_ options: PolicyOptions) throws(Failure) -> DurableRules {
         let policy = try options.policy(for: subcommand)
-        do {
+        let whileRunning = try options.storedRunningRule(for: subcommand)
+        do throws(PolicyError) {
             return try DurableRules(
                 policy, combination: options.combination?.combination ?? .latest,
                 isMerging: options.combination == .mergeJSON, maxBatch: options.maxBatch,
                 limit: options.rateLimit, maxRunning: options.maxRunning,
-                whileRunning: options.storedRunningRule(for: subcommand))
-        } catch let failure as Failure {
-            throw failure
+                whileRunning: whileRunning)
         } catch {
-            // Proof: the rules throw nothing else.
-            throw .usage((error as? PolicyError).map(PolicyOptions.text) ?? "\(error)", subcommand)
+            throw Failure(error, subcommand)
         }
     }
 }

@@ -130,7 +130,7 @@ struct CommandOptions {
                 maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs, capacity: maxKeys,
                 maxBatch: self.policy.maxBatch, limit: self.policy.rateLimit)
         } catch {
-            throw .usage(PolicyOptions.text(error), subcommand)
+            throw Failure(error, subcommand)
         }
     }
 }

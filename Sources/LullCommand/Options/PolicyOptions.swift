@@ -27,7 +27,6 @@ struct PolicyOptions: Equatable, Sendable {
         kind == .debounce ? .trailing : [.leading, .trailing]
     }
 
-    /// Whether no option is given.
     var isEmpty: Bool { self == PolicyOptions() }
     /// Whether the kind of policy and its interval are given, which is enough for a policy.
     var hasTiming: Bool { wait != nil || throttle != nil }
@@ -41,10 +40,9 @@ struct PolicyOptions: Equatable, Sendable {
         // These may have come from a store, and of the others nothing is known here.
         let given = Self.fields.compactMap { field in field.given(self).map { (field.name, $0) } }
         try Option.check(Dictionary(given) { $1 }, subcommand, among: Self.fields.map(\.name))
-        do {
+        do throws(PolicyError) {
             switch (wait, throttle) {
-            case (nil, nil):
-                throw Failure.usage("give a quiet period with --wait, or an interval with --throttle", subcommand)
+            case (nil, nil): break
             case (let wait?, _):
                 return try .debounce(
                     wait: wait, maxWait: maxWait, edges: edges ?? Self.defaultEdges(.debounce),
@@ -53,28 +51,12 @@ struct PolicyOptions: Equatable, Sendable {
                 return try .throttle(
                     interval: interval, edges: edges ?? Self.defaultEdges(.throttle), maxCount: maxCount)
             }
-        } catch let failure as Failure {
-            throw failure
         } catch {
-            // Proof: the initialisers of policies throw nothing else.
-            throw .usage((error as? PolicyError).map(Self.text) ?? "\(error)", subcommand)
+            throw Failure(error, subcommand)
         }
+        throw .usage("give a quiet period with --wait, or an interval with --throttle", subcommand)
     }
 
-    /// Returns what is wrong, in terms of options.
-    static func text(_ error: PolicyError) -> String {
-        switch error {
-        case .maxWaitBelowWait(let maxWait, let wait):
-            "--max-wait is \(maxWait), but must be at least the --wait of \(wait)"
-        case .maxCountWithoutTrailing: "--max-count needs the trailing edge: without it nothing is ever pending"
-        case .spacingWithoutTrailing: "--spacing needs the trailing edge: without it nothing can wait"
-        case .burstOutOfRange(let burst, let starts):
-            "--burst is \(burst), but must be from 1 to the \(starts) of --limit"
-        default: "\(error)"
-        }
-    }
-
-    /// The limit, with its burst.
     var rateLimit: RateLimit? {
         limit.map { RateLimit(starts: $0.starts, period: $0.period, burst: burst ?? 1) }
     }
@@ -152,5 +134,22 @@ extension PolicyOptions {
     /// other rules.
     static func text(_ rules: DurableRules, besides other: DurableRules) -> String {
         fields.compactMap { $0.text(rules, other) }.joined(separator: " ")
+    }
+}
+
+extension Failure {
+    /// What is wrong with a policy, in terms of options.
+    init(_ error: PolicyError, _ subcommand: Subcommand) {
+        let message =
+            switch error {
+            case .maxWaitBelowWait(let maxWait, let wait):
+                "--max-wait is \(maxWait), but must be at least the --wait of \(wait)"
+            case .maxCountWithoutTrailing: "--max-count needs the trailing edge: without it nothing is ever pending"
+            case .spacingWithoutTrailing: "--spacing needs the trailing edge: without it nothing can wait"
+            case .burstOutOfRange(let burst, let starts):
+                "--burst is \(burst), but must be from 1 to the \(starts) of --limit"
+            default: "\(error)"
+            }
+        self = .usage(message, subcommand)
     }
 }

@@ -63,7 +63,7 @@ struct Tuning: ~Copyable {
                 trials = Trials(all, talliesKeys: options.tunesKeys)
             }
         } catch {
-            throw .usage(PolicyOptions.text(error), .tune)
+            throw Failure(error, .tune)
         }
         let middle = policies.debounces.count
         ranges = (0..<middle, middle..<middle + policies.throttles.count)

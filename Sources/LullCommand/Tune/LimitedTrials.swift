@@ -9,14 +9,23 @@ protocol TraceTrials {
     /// The counts of each key under each candidate; nil unless asked for.
     var keyTallies: [Trials.KeyTally]? { get }
 
-    mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?)
-    mutating func flush(_ key: Int?, at now: CoreInstant)
-    mutating func cancel(_ key: Int?, at now: CoreInstant)
-    mutating func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?)
+    /// Carries out a call on a key, or on all keys.
+    mutating func take(_ line: TraceLine, _ key: Int?)
     mutating func finish()
 }
 
-extension Trials: TraceTrials {}
+extension Trials: TraceTrials {
+    mutating func take(_ line: TraceLine, _ key: Int?) {
+        switch (line.operation, key) {
+        case (.submit, let key?): submit(key, at: line.at, wait: line.wait)
+        case (.submit, nil): preconditionFailure("a submit has a key, if only null")
+        case (.flush, _): flush(key, at: line.at)
+        case (.cancel, _): cancel(key, at: line.at)
+        case (.touch, let key?): touch(key, at: line.at, wait: line.wait)
+        case (.touch, nil): break
+        }
+    }
+}
 
 /// Candidates under a limit on the starts of all keys together.
 struct LimitedTrials: TraceTrials {
@@ -43,21 +52,13 @@ struct LimitedTrials: TraceTrials {
         }
     }
 
-    mutating func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
-        if key == submitsByKey.count {
-            submitsByKey.append(0)
-            for trial in trials { trial.addKey() }
+    mutating func take(_ line: TraceLine, _ key: Int?) {
+        if line.operation == .submit, let key {
+            if key == submitsByKey.count { submitsByKey.append(0) }
+            submits += 1
+            submitsByKey[key] += 1
         }
-        submits += 1
-        submitsByKey[key] += 1
-        for trial in trials { trial.submit(key, at: now, wait: wait) }
-    }
-
-    func flush(_ key: Int?, at now: CoreInstant) { for trial in trials { trial.flush(key, at: now) } }
-    func cancel(_ key: Int?, at now: CoreInstant) { for trial in trials { trial.cancel(key, at: now) } }
-
-    func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
-        for trial in trials { trial.touch(key, at: now, wait: wait) }
+        for trial in trials { trial.take(line, key) }
     }
 
     func finish() { for trial in trials { trial.finish() } }
@@ -68,50 +69,43 @@ struct LimitedTrials: TraceTrials {
 /// Which keys wait for the limit depends on all of them, so that this needs an engine, where ``Trials`` gets by with a gate for each
 /// key.
 private final class LimitedTrial {
-    private var engine: Engine<Int, Submit>
+    /// The value of a submit is its instant.
+    private var engine: Engine<Int, CoreInstant>
     private(set) var candidate: Candidate
     /// By key: a submit before this instant makes the latest execution premature.
     private var lastsUntil: [CoreInstant] = []
     /// The executions of each key.
     private(set) var tallies: [UInt32] = []
 
-    /// What is kept of a submit: its instant.
-    private struct Submit {
-        let at: CoreInstant
-    }
-
     init(_ policy: Policy, _ limit: RateLimit) throws(PolicyError) {
         engine = Engine(try Setup(policy, whileRunning: .concurrent, limit: limit))
         candidate = Candidate(policy)
     }
 
-    func addKey() {
-        lastsUntil.append(.farPast)
-        tallies.append(0)
+    func take(_ line: TraceLine, _ key: Int?) {
+        let now = line.at
+        advance(to: now)
+        switch (line.operation, key) {
+        case (.submit, let key?): submit(key, at: now, wait: line.wait)
+        case (.flush, let key?): perform(engine.flush(key, at: now), at: now)
+        case (.flush, nil): perform(engine.flush(at: now), at: now)
+        case (.cancel, let key?): perform(engine.cancel(key, at: now), at: now)
+        case (.cancel, nil): perform(engine.cancel(at: now), at: now)
+        case (.touch, let key?): perform(engine.touch(key, at: now, wait: line.wait), at: now)
+        case (.submit, nil), (.touch, nil): break
+        }
     }
 
-    func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
-        advance(to: now)
+    private func submit(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
+        if key == tallies.count {
+            lastsUntil.append(.farPast)
+            tallies.append(0)
+        }
         if now < lastsUntil[key] {
             candidate.premature += 1
             lastsUntil[key] = .farPast
         }
-        perform(engine.submit(Submit(at: now), for: key, at: now, wait: wait), at: now)
-    }
-
-    func flush(_ key: Int?, at now: CoreInstant) {
-        advance(to: now)
-        perform(key.map { engine.flush($0, at: now) } ?? engine.flush(at: now), at: now)
-    }
-
-    func cancel(_ key: Int?, at now: CoreInstant) {
-        advance(to: now)
-        perform(key.map { engine.cancel($0, at: now) } ?? engine.cancel(at: now), at: now)
-    }
-
-    func touch(_ key: Int, at now: CoreInstant, wait: CoreDuration?) {
-        advance(to: now)
-        perform(engine.touch(key, at: now, wait: wait), at: now)
+        perform(engine.submit(now, for: key, at: now, wait: wait), at: now)
     }
 
     /// Starts everything that is pending, when it is due and the limit allows it.
@@ -128,9 +122,9 @@ private final class LimitedTrial {
         }
     }
 
-    private func perform(_ actions: consuming Actions<Int, Submit>, at now: CoreInstant) {
+    private func perform(_ actions: consuming Actions<Int, CoreInstant>, at now: CoreInstant) {
         for case .start(let execution) in actions.more {
-            candidate.add(at: now, first: execution.first, last: execution.batch.value.at)
+            candidate.add(at: now, first: execution.first, last: execution.batch.value)
             tallies[execution.key] += 1
             lastsUntil[execution.key] = now.advanced(by: max(candidate.policy.wait, candidate.policy.spacing))
             // It takes no time, and nothing waits for its key.

@@ -13,7 +13,6 @@ struct Tuning: ~Copyable {
     /// The candidates of each kind, debounces first.
     private let ranges: (debounce: Range<Int>, throttle: Range<Int>)
 
-    /// Reads the whole trace, and writes the report.
     static func run(_ trace: Argument, _ options: CommandOptions) throws(Failure) -> Int32 {
         var tuning = try Tuning(try TraceReader(trace), try options.candidates(), options)
         try tuning.replay()
@@ -74,25 +73,13 @@ struct Tuning: ~Copyable {
         while try trace.fill() {
             while try trace.next() {
                 for call in trace.calls {
-                    take(call)
+                    trials.take(call.line, call.key.map { Int($0.value) })
                     sampler?.add(call)
                 }
             }
             progress.show(trace.position, submits: trials.submits)
         }
         trials.finish()
-    }
-
-    private mutating func take(_ call: TraceCall) {
-        let (line, key) = (call.line, call.key.map { Int($0.value) })
-        switch (line.operation, key) {
-        case (.submit, let key?): trials.submit(key, at: line.at, wait: line.wait)
-        case (.submit, nil): preconditionFailure("a submit has a key, if only null")
-        case (.flush, _): trials.flush(key, at: line.at)
-        case (.cancel, _): trials.cancel(key, at: line.at)
-        case (.touch, let key?): trials.touch(key, at: line.at, wait: line.wait)
-        case (.touch, nil): break
-        }
     }
 
     private func report(_ targets: Targets) -> TuneReport {

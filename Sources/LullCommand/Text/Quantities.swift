@@ -3,49 +3,33 @@ internal import LullCore
 
 /// Durations as people write them: a number with a unit.
 enum DurationText {
-    /// The reason why a text is no duration.
-    enum Fault: Error, Equatable {
-        case noUnit
-        case negative
-        case nonsense
-    }
-
-    /// Parses `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, or a zero.
+    /// Reads `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, or a zero, or says what is wrong.
     ///
     /// Fractions of a nanosecond are cut off; what exceeds the range is ``CoreDuration/infinite``.
-    static func parse(_ text: ByteSlice) throws(Fault) -> CoreDuration {
-        let isNegative = text.first == UInt8(ascii: "-")
-        let text = text.part((isNegative ? 1 : 0)..<text.count)
-        guard let number = DecimalNumber(text) else { throw .nonsense }
-        let unit: UInt128
-        switch String(decoding: text[number.end...], as: UTF8.self) {
-        case "": if number.digits == 0 { unit = 0 } else { throw isNegative ? .negative : .noUnit }
-        case "ns": unit = 1
-        case "us", "µs", "μs": unit = 1000
-        case "ms": unit = 1_000_000
-        case "s": unit = 1_000_000_000
-        case "m": unit = 60_000_000_000
-        case "h": unit = 3_600_000_000_000
-        default: throw .nonsense
-        }
-        if isNegative, number.digits > 0 { throw .negative }
-        return number.scaled(by: unit).map { CoreDuration(nanoseconds: $0) } ?? .infinite
-    }
-
-    /// Parses a string.
-    static func parse(_ text: String) throws(Fault) -> CoreDuration {
-        let bytes = Array(text.utf8)
-        let result: Result<CoreDuration, Fault> = bytes.withUnsafeBufferPointer { bytes in
-            do throws(Fault) { return .success(try parse(bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
-    }
-
-    /// Parses a text, or says what is wrong with it.
     static func read(_ text: String) throws(Refusal) -> CoreDuration {
-        do throws(Fault) { return try parse(text) } catch {
-            throw Refusal(reason: "\"\(text)\" \(error.explanation(of: text))")
+        let isNegative = text.hasPrefix("-")
+        let bytes = Array(text.utf8.dropFirst(isNegative ? 1 : 0))
+        let number = bytes.withUnsafeBufferPointer { DecimalNumber($0) }
+        let name = String(decoding: bytes[(number?.end ?? 0)...], as: UTF8.self)
+        let unit: UInt128? =
+            switch name {
+            case "": 0
+            case "ns": 1
+            case "us", "µs", "μs": 1000
+            case "ms": 1_000_000
+            case "s": 1_000_000_000
+            case "m": 60_000_000_000
+            case "h": 3_600_000_000_000
+            default: nil
+            }
+        func refusal(_ why: String) -> Refusal { Refusal(reason: "\"\(text)\" \(why)") }
+        guard let number, let unit else {
+            throw refusal(
+                "is not a duration: write a number with one of the units ns, us, ms, s, m, h, such as 300ms or 1.5s")
         }
+        if isNegative, number.digits > 0 { throw refusal("is negative: a duration is zero or more") }
+        if name.isEmpty, number.digits > 0 { throw refusal("has no unit: write \(text)s or \(text)ms") }
+        return number.scaled(by: unit).map { CoreDuration(nanoseconds: $0) } ?? .infinite
     }
 }
 
@@ -73,9 +57,9 @@ extension DurationText {
         return decimal(thousandths: nanoseconds / (unit.length / 1000)) + unit.name
     }
 
-    /// Returns a duration in the largest unit that is exact, as ``parse(_:)`` reads it.
+    /// Returns a duration in the largest unit that is exact, as ``read(_:)`` reads it.
     static func exact(_ duration: CoreDuration) -> String {
-        for text in [shown(duration.nanoseconds), short(duration.nanoseconds)] where (try? parse(text)) == duration {
+        for text in [shown(duration.nanoseconds), short(duration.nanoseconds)] where (try? read(text)) == duration {
             return text
         }
         return "\(duration)"
@@ -110,18 +94,6 @@ extension DurationText {
     }
 }
 
-extension DurationText.Fault {
-    /// The fault, for the end of a message.
-    func explanation(of text: String) -> String {
-        switch self {
-        case .noUnit: "has no unit: write \(text)s or \(text)ms"
-        case .negative: "is negative: a duration is zero or more"
-        case .nonsense:
-            "is not a duration: write a number with one of the units ns, us, ms, s, m, h, such as 300ms or 1.5s"
-        }
-    }
-}
-
 /// Instants as decimal seconds, exact to the nanosecond in both directions.
 ///
 /// `Double`, which the standard library and Foundation parse into, is not exact for Unix time in nanoseconds; and a trace has a
@@ -150,7 +122,6 @@ enum DecimalSeconds {
         text.append(upTo: 21) { $0.put(seconds: nanoseconds) }
     }
 
-    /// Returns an instant as text.
     static func text(_ instant: CoreInstant) -> String {
         var text: [UInt8] = []
         append(instant.nanoseconds, to: &text)
@@ -253,7 +224,6 @@ enum Timestamp {
         return CoreInstant(nanoseconds: nanoseconds)
     }
 
-    /// The reason why a text is no timestamp.
     enum Fault: Error, Equatable {
         case noTime
         /// More than 292 years from 1970.

@@ -6,12 +6,10 @@ internal import CLullCommand
 typealias ByteSlice = UnsafeBufferPointer<UInt8>
 
 extension ByteSlice {
-    /// Returns the bytes in a range.
     func part(_ range: Range<Int>) -> ByteSlice {
         ByteSlice(rebasing: self[range])
     }
 
-    /// Returns whether the bytes are those of `text`.
     func isEqual(to text: StaticString) -> Bool {
         isEqual(to: ByteSlice(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -45,7 +43,6 @@ extension [UInt8] {
 
 /// Checks bytes for well-formed UTF-8.
 enum UTF8Text {
-    /// Returns whether the bytes are well-formed UTF-8.
     static func isValid(_ text: ByteSlice) -> Bool {
         var position = 0
         while position < text.count {
@@ -90,20 +87,10 @@ enum UTF8Text {
 
     /// Returns the length of the well-formed sequence that starts at a byte from 0x80 on; 0 if there is none.
     static func sequenceLength(in text: ByteSlice, at position: Int) -> Int {
-        func follows(_ offset: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {
-            position + offset < text.count && range.contains(text[position + offset])
-        }
-        switch text[position] {
-        case 0xC2...0xDF: return follows(1) ? 2 : 0
-        // The narrower ranges exclude overlong encodings, surrogates, and values beyond Unicode.
-        case 0xE0: return follows(1, 0xA0...0xBF) && follows(2) ? 3 : 0
-        case 0xED: return follows(1, 0x80...0x9F) && follows(2) ? 3 : 0
-        case 0xE1...0xEF: return follows(1) && follows(2) ? 3 : 0
-        case 0xF0: return follows(1, 0x90...0xBF) && follows(2) && follows(3) ? 4 : 0
-        case 0xF1...0xF3: return follows(1) && follows(2) && follows(3) ? 4 : 0
-        case 0xF4: return follows(1, 0x80...0x8F) && follows(2) && follows(3) ? 4 : 0
-        default: return 0
-        }
+        var bytes = text[position...].makeIterator()
+        var parser = Unicode.UTF8.ForwardParser()
+        if case .valid(let scalar) = parser.parseScalar(from: &bytes) { return scalar.count }
+        return 0
     }
 }
 

@@ -31,7 +31,6 @@ struct JSONScanner {
     /// A string: its content between the quotation marks.
     struct Text: Equatable {
         let content: Range<Int>
-        /// Whether the content has escapes.
         let hasEscapes: Bool
     }
 
@@ -74,13 +73,7 @@ struct JSONScanner {
 
     /// Advances to the value of the next member of an object, and returns its name; nil at the end of the object.
     mutating func nextMember(_ isFirst: inout Bool) throws(Fault) -> Text? {
-        skipBlanks()
-        if take("}") { return nil }
-        if !isFirst {
-            guard take(",") else { throw fault(.expectedComma) }
-            skipBlanks()
-        }
-        isFirst = false
+        guard try advance(before: "}", &isFirst) else { return nil }
         guard next == UInt8(ascii: "\"") else { throw fault(.expectedName) }
         let name = try string()
         skipBlanks()
@@ -90,11 +83,12 @@ struct JSONScanner {
     }
 
     /// Advances to the next element of an array; returns false at the end of the array.
-    mutating func nextElement(_ isFirst: inout Bool) throws(Fault) -> Bool {
+    mutating func nextElement(_ isFirst: inout Bool) throws(Fault) -> Bool { try advance(before: "]", &isFirst) }
+
+    private mutating func advance(before bracket: Unicode.Scalar, _ isFirst: inout Bool) throws(Fault) -> Bool {
         skipBlanks()
-        if isFirst, take("]") { return false }
+        if take(bracket) { return false }
         if !isFirst {
-            if take("]") { return false }
             guard take(",") else { throw fault(.expectedComma) }
             skipBlanks()
         }

@@ -64,7 +64,7 @@ struct RecordTests {
                 _ = rest.prefix(size).withUnsafeBytes { write(writing, $0.baseAddress, size) }
                 rest = rest.dropFirst(size)
             }
-            let filled = try reader.fill()
+            let goesOn = try reader.fill()
             loop: while true {
                 switch reader.next() {
                 case .record(let record): records.append(String(decoding: record, as: UTF8.self))
@@ -72,7 +72,7 @@ struct RecordTests {
                 case .incomplete: break loop
                 }
             }
-            if case .end = filled { return records }
+            if !goesOn { return records }
         }
     }
 

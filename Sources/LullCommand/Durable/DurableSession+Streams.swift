@@ -19,7 +19,7 @@ extension DurableSession {
                 let submission = DurableSubmission(
                     namespace: options.namespace, key: key.bytes, value: Array(record), wait: wait,
                     submitter: submitter)
-                submissions.append((loop.input.line, submission))
+                submissions.append((loop.input.reader.number, submission))
             }
         }
         if submit(submissions, at: now) { isEnd = true }
@@ -64,7 +64,6 @@ extension DurableSession {
 
     // MARK: - Output
 
-    /// Completes the runs whose records have been written.
     mutating func completeWritten() {
         guard loop.streams.output.isEmpty, !unwritten.isEmpty else { return }
         let written = unwritten

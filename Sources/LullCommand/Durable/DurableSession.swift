@@ -31,7 +31,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
 
     /// Identifies this process among those that submit.
     let submitter = Int64.random(in: 1 ... .max)
-    /// Whether any record has been submitted.
     var hasSubmitted = false
     var awaited = AwaitedWork()
 
@@ -98,7 +97,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         case .asksForStatistics: reportStatistics()
         case .asksToEnd:
             if phase == .reading {
-                loop.input.finish()
+                loop.input.reader.finish()
                 takeRecords(at: now)
                 endInput(at: now)
             } else {

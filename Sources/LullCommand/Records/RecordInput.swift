@@ -17,7 +17,7 @@ struct RecordInput: ~Copyable {
     /// Whether every record must be JSON, to be merged.
     private let takesJSON: Bool
     private let isStrict: Bool
-    private var reader: RecordReader
+    var reader: RecordReader
     private var recording: TraceRecording?
 
     init(_ options: CommandOptions) throws(Failure) {
@@ -31,17 +31,6 @@ struct RecordInput: ~Copyable {
         self.recording = recording
     }
 
-    var descriptor: Int32 { reader.descriptor }
-
-    /// The number of the latest record, from 1.
-    var line: Int { reader.number }
-
-    /// Reads once.
-    mutating func fill() throws(Failure) -> RecordReader.Filled { try reader.fill() }
-
-    /// Ends the input after the bytes that have been read.
-    mutating func finish() { reader.finish() }
-
     /// Returns the next record that has all it needs. Logs and skips bad records, or returns the first of them under `--strict`.
     mutating func next(at now: CoreInstant, _ streams: inout StandardStreams) -> Next {
         while true {
@@ -49,7 +38,7 @@ struct RecordInput: ~Copyable {
             case .incomplete: return .incomplete
             case .tooLong:
                 let limit = "longer than \(RecordReader.longest >> 20) MiB"
-                let isEnd = refuse(line, "it is \(limit)", kind: limit, at: now, &streams)
+                let isEnd = refuse(reader.number, "it is \(limit)", kind: limit, at: now, &streams)
                 // Unlike a record without a key, this one was surely meant to get through: its loss shows in the exit status.
                 streams.setStatus(ExitStatus.badData)
                 if isEnd { return .bad }
@@ -61,7 +50,7 @@ struct RecordInput: ~Copyable {
                     append(record, key, wait: wait, at: now, &streams)
                     return .record(record, key, wait: wait)
                 } catch {
-                    if refuse(line, error.reason, kind: error.kind, at: now, &streams) { return .bad }
+                    if refuse(reader.number, error.reason, kind: error.kind, at: now, &streams) { return .bad }
                 }
             }
         }
@@ -71,8 +60,6 @@ struct RecordInput: ~Copyable {
         do throws(JSONScanner.Fault) { _ = try JSONScanner.whole(record) } catch { throw .notJSON(error) }
     }
 
-    /// Logs that a record is bad.
-    ///
     /// - Returns: Whether it ends the input, as under `--strict`.
     mutating func refuse(
         _ line: Int, _ why: String, kind: String? = nil, at now: CoreInstant, _ streams: inout StandardStreams
@@ -157,7 +144,6 @@ struct TraceRecording {
         if buffer.bytes.count > Self.chunkSize { try write() }
     }
 
-    /// Writes what is in memory.
     mutating func write() throws(Failure) {
         do throws(Failure) { _ = try buffer.drain() } catch { throw error.of(name) }
     }

@@ -83,10 +83,6 @@ enum RecordPart {
 struct Key: Hashable {
     let bytes: [UInt8]
 
-    static func == (left: Key, right: Key) -> Bool {
-        left.bytes == right.bytes
-    }
-
     func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
@@ -99,7 +95,6 @@ enum KeyRule {
     /// A part of the record is the key; a JSON value in canonical form.
     case part(RecordPart)
 
-    /// Returns the key of a record.
     func key(of record: ByteSlice) throws(RecordFault) -> Key {
         switch self {
         case .same: Key(bytes: [])

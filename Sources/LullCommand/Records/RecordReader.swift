@@ -4,7 +4,6 @@ internal import CLullCommand
 ///
 /// The buffer is unsafe memory for the benchmark row "lull filter, a line": records are handed out as pointers into it.
 struct RecordReader: ~Copyable {
-    /// The next record of the buffer.
     enum Next {
         /// A record without its terminator. The bytes are valid until the next ``fill()``.
         case record(ByteSlice)
@@ -12,13 +11,6 @@ struct RecordReader: ~Copyable {
         case tooLong
         /// No complete record is left: read more.
         case incomplete
-    }
-
-    enum Filled {
-        case bytes
-        /// No bytes are available now, or a signal interrupted the read.
-        case nothing
-        case end
     }
 
     /// The greatest length of a record, in bytes.
@@ -54,17 +46,19 @@ struct RecordReader: ~Copyable {
     }
 
     /// Reads once. Call it when ``next()`` has returned ``Next/incomplete``.
-    mutating func fill() throws(Failure) -> Filled {
+    ///
+    /// - Returns: False at the end of the input. True, too, if no bytes are available now, or a signal interrupted the read.
+    mutating func fill() throws(Failure) -> Bool {
         makeRoom()
         let count = read(descriptor, memory + end, Self.readSize)
         if count < 0 {
             let code = lull_errno()
-            if code == EINTR || code == EAGAIN || code == EWOULDBLOCK { return .nothing }
+            if code == EINTR || code == EAGAIN || code == EWOULDBLOCK { return true }
             throw .system("cannot read", code)
         }
         isAtEnd = count == 0
         end += count
-        return isAtEnd ? .end : .bytes
+        return !isAtEnd
     }
 
     /// Ends the input after the bytes that have been read.

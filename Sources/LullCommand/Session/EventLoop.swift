@@ -52,8 +52,6 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         self.alarm = alarm
     }
 
-    /// Waits for events.
-    ///
     /// - Parameters:
     ///   - isReading: Whether the session takes records.
     ///   - store: The descriptor that is readable when a store has changed, or -1.
@@ -63,7 +61,8 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         isReading: Bool, store: Int32 = -1, until instant: CoreInstant
     ) -> (events: [Event], now: CoreInstant) {
         var polled = PolledDescriptors(
-            signals: signals, alarm: alarm.descriptor, input: isReading ? input.descriptor : -1, store: store, streams,
+            signals: signals, alarm: alarm.descriptor, input: isReading ? input.reader.descriptor : -1, store: store,
+            streams,
             watchesOutput: handler.writesOutput)
         handler.addInterests(to: &polled.entries, streams)
         let timeout = alarm.set(to: min(instant, handler.alarm))
@@ -115,9 +114,9 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
 
     private mutating func fill(_ events: inout [Event]) {
         do throws(Failure) {
-            let filled = try input.fill()
+            let goesOn = try input.reader.fill()
             events.append(.records)
-            if case .end = filled { events.append(.inputEnded) }
+            if !goesOn { events.append(.inputEnded) }
         } catch {
             streams.fail(error)
             events.append(.inputEnded)
@@ -206,8 +205,6 @@ struct PolledDescriptors {
         ]
     }
 
-    /// Waits for events.
-    ///
     /// - Parameter timeout: In milliseconds; -1 for none.
     /// - Returns: False if a signal has interrupted the wait.
     mutating func wait(timeout: Int32) -> Bool {
@@ -223,7 +220,6 @@ struct PolledDescriptors {
 }
 
 extension pollfd {
-    /// Creates an entry that polls a descriptor for events.
     init(descriptor: Int32, _ events: Int32) {
         self.init(fd: descriptor, events: Int16(events), revents: 0)
     }

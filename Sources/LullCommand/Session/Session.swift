@@ -52,7 +52,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         switch event {
         case .asksForStatistics: reportStatistics()
         case .asksToEnd:
-            loop.input.finish()
+            loop.input.reader.finish()
             takeRecords(at: now)
             endInput(at: now)
         case .insists(let signal): loop.end(by: signal)
@@ -95,7 +95,8 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         let actions = engine.submit(Array(record), for: key, at: now, wait: wait)
         if case .rejected = actions.fate {
             loop.streams.refuse(
-                loop.input.line, "\(engine.setup.capacity) keys are in memory already", kind: "over --max-keys",
+                loop.input.reader.number, "\(engine.setup.capacity) keys are in memory already",
+                kind: "over --max-keys",
                 isStrict: false, at: now)
         }
         if !actions.more.isEmpty { perform(actions.more, at: now) }
@@ -176,7 +177,6 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 }
 
 extension Counters {
-    /// All counters with their names, in one line.
     var line: String {
         "submitted \(submitted), executed \(executed), superseded \(superseded), absorbed \(absorbed), "
             + "cancelled \(cancelled), rejected \(rejected), failed \(failed), pending \(pending), running \(running)"

@@ -57,7 +57,7 @@ struct TraceReader: ~Copyable {
         if isAtEnd { return false }
         do throws(Failure) {
             // The last line may lack a newline, so ``next()`` still has to be called.
-            if case .end = try records.fill() { isAtEnd = true }
+            isAtEnd = try !records.fill()
         } catch {
             throw error.of(name)
         }
@@ -132,7 +132,6 @@ struct TraceReader: ~Copyable {
 
 /// One line of a trace: `{"at":12.5,"key":"lamp","value":7}`, with optional `"op"` and `"wait"`.
 struct TraceLine {
-    /// The call that the line records.
     enum Operation: String {
         case submit
         case flush
@@ -161,14 +160,21 @@ struct TraceLine {
                 let member = line.part(try scanner.value())
                 // No other JSON value starts with this letter.
                 let isNull = member[0] == UInt8(ascii: "n")
-                switch Self.member(line.part(name.content), name.hasEscapes) {
-                case .at: at = member
-                case .key: key = isNull ? nil : member
-                case .value: value = member
-                case .operation: operation = isNull ? nil : member
-                case .wait: wait = isNull ? nil : member
-                case .unknown: break
+                func set(_ name: ByteSlice) {
+                    if name.isEqual(to: "at") {
+                        at = member
+                    } else if name.isEqual(to: "key") {
+                        key = isNull ? nil : member
+                    } else if name.isEqual(to: "value") {
+                        value = member
+                    } else if name.isEqual(to: "op") {
+                        operation = isNull ? nil : member
+                    } else if name.isEqual(to: "wait") {
+                        wait = isNull ? nil : member
+                    }
                 }
+                let content = line.part(name.content)
+                if name.hasEscapes { JSONText.content(content).withUnsafeBufferPointer(set) } else { set(content) }
             }
             try scanner.end()
         } catch {
@@ -178,24 +184,6 @@ struct TraceLine {
         self.at = try Self.instant(at)
         if let operation { self.operation = try Self.operation(operation) }
         if let wait { self.wait = try Self.wait(wait) }
-    }
-
-    private enum Member {
-        case at, key, value, operation, wait, unknown
-    }
-
-    private static func member(_ name: ByteSlice, _ hasEscapes: Bool) -> Member {
-        if hasEscapes {
-            let content = JSONText.content(name)
-            return content.withUnsafeBufferPointer { member($0, false) }
-        }
-        switch name.count {
-        case 2: return name.isEqual(to: "at") ? .at : name.isEqual(to: "op") ? .operation : .unknown
-        case 3: return name.isEqual(to: "key") ? .key : .unknown
-        case 4: return name.isEqual(to: "wait") ? .wait : .unknown
-        case 5: return name.isEqual(to: "value") ? .value : .unknown
-        default: return .unknown
-        }
     }
 
     private static func instant(_ text: ByteSlice) throws(Refusal) -> CoreInstant {

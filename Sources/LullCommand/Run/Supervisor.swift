@@ -16,6 +16,8 @@ struct Supervisor {
         /// The size of all strings in bytes, each with its NUL.
         var length = 0
         var command: Int64
+
+        var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
     }
 
     /// The result of a request to start a command: it has ended, or could not be started.
@@ -78,20 +80,14 @@ struct Supervisor {
     mutating func start(
         _ command: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32, errors: Int32
     ) {
-        let strings = arguments + variables
-        let length = strings.reduce(0) { $0 + $1.count + 1 }
-        var message = SupervisorSocket.bytes(
-            of: Request(arguments: Int32(arguments.count), length: length, command: command), more: length)
-        for string in strings {
-            message += string
-            message.append(0)
-        }
-        send(message, [input, errors])
+        let strings: [UInt8] = (arguments + variables).flatMap { (string: [UInt8]) in string + [0] }
+        let request = Request(arguments: Int32(arguments.count), length: strings.count, command: command)
+        send(request.bytes + strings, [input, errors])
     }
 
     /// Sends a signal to the process group of a command.
     mutating func signal(_ command: Int64, _ number: Int32) {
-        send(SupervisorSocket.bytes(of: Request(signal: number, command: command)))
+        send(Request(signal: number, command: command).bytes)
     }
 
     private mutating func send(_ message: [UInt8], _ descriptors: [Int32] = []) {
@@ -139,14 +135,6 @@ enum SupervisorSocket {
             done += count
         }
         return true
-    }
-
-    /// Returns the bytes of a value in an array with capacity for more.
-    static func bytes<Value: BitwiseCopyable>(of value: Value, more: Int = 0) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(MemoryLayout<Value>.size + more)
-        withUnsafeBytes(of: value) { bytes += $0 }
-        return bytes
     }
 
     /// Receives exactly as many bytes as the buffer holds.

@@ -18,26 +18,18 @@ struct Summary {
     var joined = 0
     /// From the due instants of executions to their starts.
     var delayToStart = Distribution()
-    private var byEdge = [0, 0, 0, 0, 0]
+    private var byEdge: [Edge: Int] = [:]
     private var delayFromLast = Distribution()
     private var delayFromFirst = Distribution()
 
     private static let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
 
-    /// Counts an execution.
-    ///
     /// - Parameter last: The instant of the last submit behind it; nil if later ones have come before it could start.
     mutating func add<Key, Value>(_ execution: Execution<Key, Value>, last: CoreInstant?) {
         executions += 1
         if let last { delayFromLast.add(last.duration(to: execution.at).nanoseconds) }
         delayFromFirst.add(execution.first.duration(to: execution.at).nanoseconds)
-        switch execution.edge {
-        case .leading: byEdge[0] += 1
-        case .trailing: byEdge[1] += 1
-        case .maxWait: byEdge[2] += 1
-        case .maxCount: byEdge[3] += 1
-        case .flush: byEdge[4] += 1
-        }
+        byEdge[execution.edge, default: 0] += 1
     }
 
     private var saved: Double { submits == 0 ? 0 : Double(submits - executions) / Double(submits) }
@@ -51,7 +43,6 @@ struct Summary {
 
     // MARK: - As an object
 
-    /// An object, with durations in seconds.
     var json: JSONValue {
         func json(_ distribution: Distribution) -> JSONValue {
             Self.delays(distribution).map { .object($0.map { ($0.name, .seconds($0.length)) }) } ?? .null
@@ -59,7 +50,7 @@ struct Summary {
         let whole: JSONValue = [
             "submits": .number(submits), "executions": .number(executions), "saved": .share(saved),
             "delayFromLast": json(delayFromLast), "delayFromFirst": json(delayFromFirst),
-            "edges": .object(zip(Self.edges, byEdge).map { ("\($0.name)", .number($1)) }),
+            "edges": .object(Self.edges.map { ("\($0.name)", .number(byEdge[$0] ?? 0)) }),
             "keys": .number(keys), "longestBacklog": .number(longestBacklog), "span": .seconds(length),
         ]
         guard hasRunTime, case .object(let members) = whole else { return whole }
@@ -73,10 +64,9 @@ struct Summary {
 
     // MARK: - For reading
 
-    /// Appends a table.
     func appendTable(to text: inout [UInt8]) {
         let share = "\(Percent.shown(saved)) saved"
-        let edges = zip(Self.edges, byEdge).filter { $1 > 0 }.map { "\($1) \($0.name)" }.joined(separator: ", ")
+        let edges = Self.edges.compactMap { edge in byEdge[edge].map { "\($0) \(edge.name)" } }.joined(separator: ", ")
         var rows = [
             ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
             ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),

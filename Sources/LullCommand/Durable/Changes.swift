@@ -125,7 +125,6 @@ enum DeadCommand {
         }
     }
 
-    /// Returns the runs with the given numbers.
     private static func runs(_ words: ArraySlice<String>) throws(Failure) -> [Int64] {
         var runs: [Int64] = []
         for word in words {

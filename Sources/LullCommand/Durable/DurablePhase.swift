@@ -32,7 +32,6 @@ enum DurablePhase: Equatable {
         case finish
     }
 
-    /// Moves to the phase that follows an event.
     mutating func handle(_ event: Event) {
         switch (self, event) {
         case (.finished, _): preconditionFailure("an event has come after the end of a session")

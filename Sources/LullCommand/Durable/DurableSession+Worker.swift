@@ -105,8 +105,6 @@ extension DurableSession {
 
     // MARK: - Runs
 
-    /// Starts a run.
-    ///
     /// - Returns: Its end, if it has ended already.
     private mutating func start(_ run: DurableRun, at now: CoreInstant) -> WorkerStateMachine.Event? {
         runs[run.id] = run
@@ -143,8 +141,6 @@ extension DurableSession {
         }
     }
 
-    /// Cancels a run.
-    ///
     /// - Returns: Its end, if nothing but its output was left.
     private mutating func cancel(_ run: Int64, at now: CoreInstant) -> WorkerStateMachine.Event? {
         if let index = unwritten.firstIndex(of: run) {

@@ -45,7 +45,6 @@ extension Figure {
         }
     }
 
-    /// The name of the samples.
     fileprivate var family: String {
         let ending = isCounter ? "total" : unit == .name ? "info" : unitName
         return metric + (ending.map { "_\($0)" } ?? "")

@@ -35,7 +35,6 @@ extension DurablePause {
     /// `has been paused since 2026-11-27 14:02:11 +0100: the API is down`.
     var sentence: String { "has been paused since \(timeOfDay)\(shownReason)" }
 
-    /// When it began.
     private var timeOfDay: String { LocalTime.text(time.components.seconds) }
 }
 

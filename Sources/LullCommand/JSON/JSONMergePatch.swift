@@ -44,7 +44,6 @@ enum JSONMergePatch {
             }
         }
 
-        /// Merges an object into this one.
         mutating func merge(_ patch: Object) {
             for member in patch.members {
                 guard let value = member.value else { continue }

@@ -23,7 +23,6 @@ struct CommandOptions {
     var asksForHelp = false
     var policy = PolicyOptions()
 
-    /// Whether records end in a NUL byte.
     var endsWithNull = false
     var terminator: UInt8 { endsWithNull ? 0 : UInt8(ascii: "\n") }
     var keyField: Int?
@@ -103,10 +102,8 @@ struct CommandOptions {
 
     var picture: Argument?
     var showsDiagram = false
-    /// Whether an excerpt of the trace is drawn.
     var drawsExcerpt: Bool { picture != nil || showsDiagram }
 
-    /// How to find the key of a record.
     var keyRule: KeyRule { part(keyField, keyPointer).map { .part($0) } ?? .same }
 
     /// How to find the delay of a record; nil if records have none of their own.

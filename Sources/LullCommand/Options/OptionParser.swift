@@ -106,7 +106,6 @@ struct Invocation {
         return "; a KEY that begins with - comes after --, such as: lull \(subcommand.rawValue) … -- -key"
     }
 
-    /// Returns the bytes of an argument, which need not be UTF-8.
     static func bytes(_ argument: Argument?) -> [UInt8] {
         guard let argument else { return [] }
         return Array(UnsafeRawBufferPointer(start: argument, count: strlen(argument)))

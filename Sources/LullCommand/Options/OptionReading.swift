@@ -6,7 +6,6 @@ struct OptionReading<Value>: Sendable {
     /// Its name in help, such as N.
     let name: String
     var completion: @Sendable (Subcommand) -> Option.Completion = { _ in .text }
-    /// Returns a value as it would be written.
     var write: @Sendable (Value) -> String = { "\($0)" }
     let read: @Sendable (OptionText) throws(Failure) -> Value
 }
@@ -21,7 +20,6 @@ struct OptionText {
     /// The bytes as text, with what is not UTF-8 repaired.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Returns the failure for a wrong value.
     func refusal(_ message: String) -> Failure { .usage("--\(name)\(message)", subcommand) }
 }
 
@@ -68,7 +66,6 @@ extension OptionReading where Value == Int {
         }
     }
 
-    /// The number of a field.
     static var field: Self {
         Self(name: "N") { given throws(Failure) in
             if given.text == "0" { throw given.refusal(" must be a whole number of at least 1: the first field is 1") }
@@ -222,7 +219,6 @@ extension OptionReading where Value == WhileRunning {
 }
 
 extension OptionReading where Value == Edges {
-    /// One or both edges of a burst.
     static var edges: Self {
         let single: [(name: String, choice: Edges)] = [("leading", .leading), ("trailing", .trailing)]
         // "both" is valid only by itself.
@@ -240,7 +236,6 @@ extension OptionReading where Value == Edges {
 }
 
 extension OptionReading where Value == CommandOptions.Format {
-    /// One of the formats of a subcommand.
     static func format(_ formats: [Subcommand: [Value]]) -> Self {
         let usual = choice("FORMAT") { formats[$0, default: []].map { ($0.rawValue, $0) } }
         return Self(name: usual.name, completion: usual.completion) { given throws(Failure) in

@@ -48,13 +48,11 @@ enum Help {
         return try name == topic ? Page.text(of: stores, style: style) : page(named: name).text(style)
     }
 
-    /// Returns the page of a command.
     static func page(named name: String) throws(Failure) -> Page {
         guard let page = all.first(where: { $0.name == name && !$0.blocks.isEmpty }) else { throw .unknown(name) }
         return page
     }
 
-    /// Returns the few words about a command in a list.
     static func summary(of name: String) -> String { all.first { $0.name == name }?.summary ?? "" }
 
     /// The commands that work on a store, for `lull help store`.

@@ -7,7 +7,6 @@ struct Page {
     let summary: String
     let blocks: [Block]
 
-    /// A part of a page.
     enum Block: Equatable {
         /// The ways to call the command.
         case usage([String])

@@ -3,7 +3,6 @@ internal import LullCharts
 internal import LullCore
 
 extension Picture {
-    /// Writes the picture as an SVG file.
     func write(to path: Argument) throws(Failure) {
         let name = String(cString: path)
         let descriptor = lull_create(path)
@@ -51,7 +50,6 @@ enum Diagram {
     private static let mostColumns = 72
     private static let fewestColumns = 8
 
-    /// Appends a diagram of an excerpt.
     static func append(
         _ excerpt: TraceExcerpt, of key: [UInt8], _ policies: [(name: String, policy: Policy)],
         width screen: Int = Terminal.width, to text: inout [UInt8]
@@ -98,7 +96,6 @@ enum Diagram {
         text.append(wrapped: legend(of: seen), to: screen)
     }
 
-    /// Returns the meanings of the marks that occur.
     private static func legend(of marks: Set<Character>) -> String {
         var counts = marks.filter(\.isNumber).sorted().map { "\($0): \($0) submits" }
         if marks.contains("o") { counts.insert("o: 1 submit", at: 0) }

@@ -3,7 +3,6 @@ internal import LullCore
 /// Keeps the first calls of the first keys of a trace, for an excerpt that is drawn when everything has been read. The memory is
 /// bounded, however long the trace.
 struct Sampler {
-    /// A call on one key.
     struct Call {
         let at: CoreInstant
         let operation: TraceLine.Operation
@@ -24,7 +23,6 @@ struct Sampler {
     private var calls: [[Call]] = []
     private var runs: [[Run]] = Array(repeating: [], count: keyLimit)
 
-    /// Adds a call of the trace.
     mutating func add(_ call: TraceCall) {
         let line = call.line
         let sample = Call(at: line.at, operation: line.operation, wait: line.wait)
@@ -41,7 +39,6 @@ struct Sampler {
         if calls[key].count < Self.callLimit { calls[key].append(call) }
     }
 
-    /// Adds an execution that has ended.
     mutating func add(_ run: Run, of key: Int) {
         if key < Self.keyLimit, runs[key].count < Self.callLimit { runs[key].append(run) }
     }
@@ -66,7 +63,6 @@ struct TraceExcerpt {
     let key: Int
     /// Its first submit.
     let start: CoreInstant
-    /// The bounds of the picture.
     let from: CoreInstant
     let to: CoreInstant
     private let calls: [Sampler.Call]
@@ -125,7 +121,6 @@ struct TraceExcerpt {
         return overflow ? .infinite : .nanoseconds(length)
     }
 
-    /// The submits in the excerpt.
     var submits: [CoreInstant] {
         calls.filter { $0.operation == .submit && $0.at >= from && $0.at < to }.map(\.at)
     }

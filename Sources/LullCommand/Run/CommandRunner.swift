@@ -98,7 +98,6 @@ struct CommandRunner: ExecutionHandler {
         }
     }
 
-    /// Returns the arguments and variables of an execution's command.
     private func texts(of item: WorkItem) -> (arguments: [[UInt8]], variables: [[UInt8]]) {
         let details: (CommandTemplate.Detail) -> [UInt8] = { [keyRule] detail in
             switch detail {

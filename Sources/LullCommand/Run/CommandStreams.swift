@@ -42,11 +42,8 @@ enum Pipe {
 /// A pipe would have to be filled while the command runs. If this program were killed meanwhile, the command would read a part of
 /// the input followed by an ordinary end of file.
 enum CommandInput {
-    /// How much is written at once.
     private static let chunkSize = 1 << 16
 
-    /// Makes the file of an execution.
-    ///
     /// - Returns: A descriptor positioned at its start.
     static func file(_ batch: Batch<Record>, terminator: UInt8) throws(Failure) -> Int32 {
         let file = lull_nameless_file()
@@ -77,7 +74,6 @@ struct StandardErrorTail {
     private var end: [UInt8] = []
     private var isCut = false
 
-    /// Whether the last line is unfinished.
     var isLineOpen: Bool { end.last.map { $0 != UInt8(ascii: "\n") } ?? false }
 
     mutating func append(_ bytes: some BidirectionalCollection<UInt8>) {

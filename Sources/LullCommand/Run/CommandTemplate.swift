@@ -41,12 +41,10 @@ struct CommandTemplate {
         }
     }
 
-    /// Returns the placeholders in an argument.
     func details(in argument: Int) -> [Detail] {
         arguments[argument].compactMap { if case .detail(let detail) = $0 { detail } else { nil } }
     }
 
-    /// Returns the arguments with the placeholders replaced.
     func filled(_ details: (Detail) -> [UInt8]) -> [[UInt8]] {
         arguments.map { pieces in
             pieces.reduce(into: []) { argument, piece in

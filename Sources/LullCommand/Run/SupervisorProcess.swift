@@ -59,8 +59,6 @@ struct SupervisorProcess {
         }
     }
 
-    /// Carries out a request.
-    ///
     /// - Returns: False if the program has closed the socket.
     private mutating func carryOut() -> Bool {
         var request = Supervisor.Request(command: 0)

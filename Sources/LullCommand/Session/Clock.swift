@@ -38,8 +38,6 @@ struct Alarm {
         #endif
     }
 
-    /// Sets the alarm.
-    ///
     /// - Returns: The timeout for `poll` in milliseconds; -1 for none.
     mutating func set(to instant: CoreInstant) -> Int32 {
         #if canImport(Darwin)

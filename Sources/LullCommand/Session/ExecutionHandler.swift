@@ -9,7 +9,6 @@ enum ExecutionEnd {
     /// This machine could not start the command, for want of descriptors, processes or memory.
     case notStarted
 
-    /// The end as the engine takes it.
     var ending: Ending {
         if case .returned = self { .returned } else { .threw }
     }
@@ -20,8 +19,6 @@ protocol ExecutionHandler {
     /// Whether executions go to the session's own standard output.
     var writesOutput: Bool { get }
 
-    /// Starts an execution.
-    ///
     /// - Returns: How it ended, or nil if it goes on.
     mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> ExecutionEnd?
 

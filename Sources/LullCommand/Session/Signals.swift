@@ -22,7 +22,6 @@ struct Signals {
     /// Whether a signal that ends the program has come, even if it has not been received yet.
     static var isAskedToEnd: Bool { isEndRequested }
 
-    /// Returns whether a signal asks for the counters.
     static func asksForStatistics(_ number: Int32) -> Bool {
         #if canImport(Darwin)
             number == SIGUSR1 || number == SIGINFO
@@ -38,7 +37,6 @@ struct Signals {
         sigprocmask(SIG_SETMASK, &none, nil)
     }
 
-    /// Installs the handlers.
     init() throws(Failure) {
         (descriptor, wakeDescriptor) = try Pipe.make(isBlocking: false)
         var numbers = [SIGINT, SIGTERM, SIGUSR1, SIGCHLD]

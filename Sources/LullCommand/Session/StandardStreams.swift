@@ -48,7 +48,6 @@ struct OutputBuffer {
         return .written
     }
 
-    /// Discards the bytes to write.
     mutating func clear() {
         position = 0
         // Keeps the capacity of a usual iteration, releases that of a burst.
@@ -84,8 +83,6 @@ extension OutputBuffer {
         _ = try? log.drain()
     }
 
-    /// Prints messages about what has failed.
-    ///
     /// - Returns: The exit status: 1 if there are any.
     static func end(reporting messages: [String]) -> Int32 {
         report(messages)
@@ -146,18 +143,14 @@ struct StandardStreams {
         report("line \(line) skipped: \(why)", of: "records skipped: \(kind ?? why)", at: now)
     }
 
-    /// Logs a message that may repeat: the first of its kind, later only their number.
     mutating func report(_ message: @autoclosure () -> String, of kind: String, at now: CoreInstant) {
         limiter.report(message(), of: kind, at: now, to: &log)
     }
 
-    /// Logs the number of messages that were counted but not logged.
     mutating func reportCounts() {
         limiter.reportCounts(to: &log)
     }
 
-    /// The exit status of the session.
-    ///
     /// - Parameter executionFailed: Whether an execution has failed, which shows unless there was a worse problem.
     func exitStatus(executionFailed: Bool) -> Int32 {
         status == ExitStatus.success && executionFailed ? ExitStatus.commandFailed : status

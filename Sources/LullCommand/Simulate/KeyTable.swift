@@ -23,7 +23,6 @@ struct KeyTable: ~Copyable {
         let text: Range<Int>
         /// The instant of its latest submit.
         var latest = CoreInstant.origin
-        /// Whether it has a pending value.
         var isPending = false
     }
 
@@ -43,7 +42,6 @@ struct KeyTable: ~Copyable {
         texts.withUnsafeBufferPointer { body($0.part(self[number].text)) }
     }
 
-    /// Returns the canonical JSON of the key with this number.
     func text(of number: Int) -> [UInt8] {
         withText(of: KeyNumber(value: UInt32(number))) { Array($0) }
     }

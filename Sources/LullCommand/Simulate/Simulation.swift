@@ -19,7 +19,6 @@ struct Simulation: ~Copyable {
     private var summary = Summary()
     private var output = OutputBuffer(STDOUT_FILENO)
 
-    /// Reads and simulates the whole trace.
     static func run(_ trace: Argument, _ options: CommandOptions, _ setup: Setup) throws(Failure) -> Int32 {
         var simulation = Simulation(try TraceReader(trace), options, setup)
         try simulation.run()
@@ -52,8 +51,6 @@ struct Simulation: ~Copyable {
         if let fault { throw fault }
     }
 
-    /// Reads and replays all lines.
-    ///
     /// - Returns: False if the output was closed.
     private mutating func replay() throws(Failure) -> Bool {
         while true {
@@ -322,6 +319,5 @@ struct RunTimes<Key: Hashable, Value> {
         return over < order.count ? runs.removeValue(forKey: order[over]) : nil
     }
 
-    /// Removes an execution that is cancelled.
     mutating func remove(_ run: RunID) -> Run? { runs.removeValue(forKey: run.serial) }
 }

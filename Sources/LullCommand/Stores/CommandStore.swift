@@ -23,7 +23,6 @@ final class CommandStore {
     private let interruptions = Guarded<Result<[Int64], DurableError>?>(nil)
     private var hasEnded = false
 
-    /// Opens the store.
     init(grace: Duration?, _ open: @escaping @Sendable () async throws -> any WatchedStore) throws(DurableError) {
         self.grace = grace
         store = try Self.blocking(grace, open)
@@ -191,7 +190,6 @@ protocol WatchedStore: StoreForCommands {
 }
 
 extension WatchedStore {
-    /// Returns the counts of one namespace.
     func status(of namespace: String) async throws(DurableError) -> DurableStatus {
         guard let status = try await status().first(where: { $0.namespace == namespace }) else {
             throw .noPolicy(namespace: namespace)
@@ -218,14 +216,14 @@ extension PostgresStore: WatchedStore {
 }
 
 extension RedisStore: WatchedStore {
+    func health() async throws(DurableError) -> [Measure]? {
+        let memory = try await memory()
         let mode = Figure(
             "durability", "lull_durability", "What the server does with a submit before it answers.", .name)
         let used = Figure("memory", "lull_memory", "The memory that the data of the server takes.", .bytes)
         let limit = Figure(
             "limit", as: "memoryLimit", "lull_memory_limit",
             "The memory at which the server refuses submits; 0 if it has no limit.", .bytes)
-    func health() async throws(DurableError) -> [Measure]? {
-        let memory = try await memory()
         return [
             Measure(mode, .name("\(durability)")), Measure(used, .number(memory.used)),
             Measure(limit, .number(memory.limit)),

@@ -50,8 +50,6 @@ enum StoreURL {
         if case .file(let path) = self, access(path, F_OK) != 0 { path } else { nil }
     }
 
-    /// Opens the store.
-    ///
     /// - Parameters:
     ///   - creates: Whether a missing file is created.
     ///   - isReadOnly: Whether a file is only read, which needs no right to write and changes nothing.
@@ -115,7 +113,6 @@ enum StoreURL {
 }
 
 extension Failure {
-    /// Creates the failure for an error of a store.
     init(_ error: DurableError, _ subcommand: Subcommand) {
         switch error {
         case .otherPolicy, .noPolicy: self = .usage("\(error)", subcommand)
@@ -157,7 +154,6 @@ extension Failure {
 }
 
 extension CommandOptions {
-    /// Returns where the given store is.
     func storeURL(for subcommand: Subcommand) throws(Failure) -> StoreURL {
         guard let store else {
             throw .usage("--store is missing: give it as \(StoreURL.forms)", subcommand)

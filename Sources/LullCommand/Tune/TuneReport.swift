@@ -38,7 +38,6 @@ struct TuneReport {
 
     // MARK: - As an object
 
-    /// An object, with durations in seconds and shares from 0 to 1.
     var json: JSONValue {
         var members: [(String, JSONValue)] = [
             ("submits", .number(submits)), ("keys", .number(keys)), ("span", .seconds(span)),

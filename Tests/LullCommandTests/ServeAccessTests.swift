@@ -15,15 +15,12 @@ struct ServeAccessTests {
         _ = try store.run("submit --wait 1h a 1")
     }
 
-    private func tokens() throws -> TemporaryFile {
-        let file = try TemporaryFile(
-            """
-            # Who may what.
-            submit submit-token-0123456 the shop
-            look look-token-0123456789
-            act act-token-01234567890 ada
-
-            """)
+    private func tokens(newline: String = "\n") throws -> TemporaryFile {
+        let lines = [
+            "# Who may what.", "submit submit-token-0123456 the shop", "look look-token-0123456789",
+            "act act-token-01234567890 ada", "",
+        ]
+        let file = try TemporaryFile(lines.joined(separator: newline))
         chmod(file.path, 0o600)
         return file
     }
@@ -117,6 +114,16 @@ struct ServeAccessTests {
             #expect(try serve.get("/api/me", fields).object["role"] as? String == "look")
         }
         #expect(try store.status() == ["pending": 1])
+    }
+
+    @Test func `a file of tokens may come from Windows`() throws {
+        let file = try tokens(newline: "\r\n")
+        let serve = try ServeProcess(store, ["--token-file", file.path])
+        for token in ["look-token-0123456789", "act-token-01234567890"] {
+            #expect(try serve.get("/api/me", ["Authorization": "Bearer \(token)"]).status == 200, "\(token)")
+        }
+        let name = try serve.get("/api/me", ["Authorization": "Bearer act-token-01234567890"]).text
+        #expect(name.contains(#""name":"ada""#), "\(name)")
     }
 
     @Test func `other machines are let in with tokens alone`() throws {

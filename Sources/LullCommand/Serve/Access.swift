@@ -28,7 +28,9 @@ struct AccessToken {
     static func read(_ path: Argument) throws(Failure) -> [AccessToken] {
         let text = String(decoding: try SecretFile.read(path), as: UTF8.self)
         var tokens: [AccessToken] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // A newline after a carriage return is a character of its own.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (number, line) in lines.enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let role = words.first, !role.hasPrefix("#") else { continue }
             let place = "\(String(cString: path)), line \(number + 1)"

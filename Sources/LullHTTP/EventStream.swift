@@ -26,14 +26,20 @@ package final class EventStream: Sendable {
     /// Whether nothing that is published arrives any more.
     package var isGone: Bool { state.change { $0.isGone || $0.hasEnded } }
 
-    /// Sends an event, instead of one that the client has not begun to read.
-    ///
-    /// - Parameters:
-    ///   - name: The type of the event.
-    ///   - data: Its data, without a line break.
-    package func publish(_ name: String, _ data: [UInt8]) {
-        send(Array("event: \(name)\ndata: ".utf8) + data + Array("\n\n".utf8))
+    /// An event as it is sent. Streams that send the same one share its bytes.
+    package struct Event: Sendable {
+        fileprivate let bytes: [UInt8]
+
+        /// - Parameters:
+        ///   - name: The type of the event.
+        ///   - data: Its data, without a line break.
+        package init(_ name: String, _ data: some Collection<UInt8>) {
+            bytes = Array("event: \(name)\ndata: ".utf8) + data + Array("\n\n".utf8)
+        }
     }
+
+    /// Sends an event, instead of one that the client has not begun to read.
+    package func publish(_ event: Event) { send(event.bytes) }
 
     /// Sends a comment if nothing else is on its way, so that everything in between sees that the connection lives.
     package func keepAlive() {

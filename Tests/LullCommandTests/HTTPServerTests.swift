@@ -174,14 +174,14 @@ struct HTTPServerTests {
         reader.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
         try eventually("the stream is there") { echo.streams.value.count == 1 }
         let stream = echo.streams.value[0]
-        stream.publish("look", Array("1".utf8))
+        stream.publish(.init("look", Array("1".utf8)))
         #expect(try #require(reader.read(until: "data: 1\n\n")).contains("event: look\n"))
         stream.keepAlive()
         #expect(reader.read(until: ": still here\n\n") != nil)
         // Far more than what fits the sockets.
         let large = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
-        for number in 0..<200 { stream.publish("look", Array("\(number) ".utf8) + large) }
-        stream.publish("look", Array("last".utf8))
+        for number in 0..<200 { stream.publish(.init("look", Array("\(number) ".utf8) + large)) }
+        stream.publish(.init("look", Array("last".utf8)))
         let all = try #require(reader.read(until: "data: last\n\n"))
         #expect(all.utf8.count < 20 << 20)
         stream.end()
@@ -197,7 +197,7 @@ struct HTTPServerTests {
         reader = nil
         let stream = echo.streams.value[0]
         try eventually("it ends") {
-            stream.publish("look", Array("1".utf8))
+            stream.publish(.init("look", Array("1".utf8)))
             return stream.isGone
         }
         await echo.stop()

@@ -139,21 +139,25 @@ final class Looks: Sendable {
 
     /// Sends each page what it shows, if that is news.
     private func send(_ members: (_ namespace: String?) -> [(String, JSONValue)]) {
-        var made: [String?: [UInt8]] = [:]
+        // Pages that show the same share its bytes: there can be thousands, and some read slowly.
+        var made: [String?: (content: [UInt8], event: EventStream.Event)] = [:]
         let now = Self.seconds(StoreClock.system.read().wall.nanoseconds)
         let viewers = state.change { $0.viewers }
         for (id, viewer) in viewers {
-            var content = made[viewer.namespace] ?? []
-            if content.isEmpty {
-                JSONValue.object(members(viewer.namespace)).append(to: &content)
-                made[viewer.namespace] = content
-            }
+            let (content, event) =
+                made[viewer.namespace]
+                ?? {
+                    var content: [UInt8] = []
+                    JSONValue.object(members(viewer.namespace)).append(to: &content)
+                    // The time comes first in an object that is otherwise compared with the last one.
+                    return (content, EventStream.Event("look", Array("{\"at\":\(now),".utf8) + content.dropFirst()))
+                }()
+            made[viewer.namespace] = (content, event)
             if content == viewer.sent {
                 guard viewer.sentAt + Self.silence < .now else { continue }
                 viewer.stream.keepAlive()
             } else {
-                // The time comes first in an object that is otherwise compared with the last one.
-                viewer.stream.publish("look", Array("{\"at\":\(now),".utf8) + content.dropFirst())
+                viewer.stream.publish(event)
             }
             state.change { state in
                 state.viewers[id]?.sent = content

@@ -31,6 +31,28 @@ package struct HTTPRequest: Sendable {
 
     package func hasField(_ name: String) -> Bool { fields.contains { $0.name.caseInsensitivelyEquals(name) } }
 
+    /// Returns the text of a field: UTF-8, or else Latin-1, as HTTP once had it, so that different bytes do not become the same text.
+    static func text(_ bytes: [UInt8]) -> String {
+        String(validating: bytes, as: UTF8.self) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
+    }
+
+    /// Why the end of the request, or its host, could be understood in another way by a proxy in front of the server; nil if it could not.
+    /// What a proxy takes for one request could then be two (request smuggling).
+    var ambiguity: String? {
+        func values(_ name: String) -> [String] {
+            fields.filter { $0.name.caseInsensitivelyEquals(name) }.map(\.value)
+        }
+        let codings = values("Transfer-Encoding")
+        if codings.count + values("Content-Length").count > 1 { return "the length of the body is given twice" }
+        if let coding = codings.first, !coding.caseInsensitivelyEquals("chunked") {
+            return "Transfer-Encoding must be chunked"
+        }
+        if values("Host").count > 1 { return "there is more than one host" }
+        // Some read what stands before the blank as the name.
+        let hasBlank = fields.contains { field in field.name.utf8.contains { $0 <= UInt8(ascii: " ") } }
+        return hasBlank ? "the name of a header field has a blank" : nil
+    }
+
     /// Returns the values of an argument.
     package func arguments(_ name: String) -> [[UInt8]] { arguments.filter { $0.name == name }.map(\.value) }
 

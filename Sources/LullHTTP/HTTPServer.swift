@@ -167,6 +167,10 @@ package final class HTTPServer: Sendable {
             let exchange = Exchange(connection.request(String(cString: method), String(cString: path)))
             request.pointee = Unmanaged.passRetained(exchange).toOpaque()
             allow(0, on: exchange.request.descriptor)
+            if String(validatingCString: path) == nil {
+                let answer = handlers.failure(400, "the path is not UTF-8: write other bytes as in %FF")
+                return send(answer, exchange, connection)
+            }
             if let answer = early(exchange.request) { return send(answer, exchange, connection) }
             return LULL_MHD_YES
         }
@@ -178,13 +182,13 @@ package final class HTTPServer: Sendable {
             return LULL_MHD_YES
         }
         if let answer = exchange.state.change({ $0.answer }) { return send(answer, exchange, connection) }
-        begin(exchange, connection)
-        return LULL_MHD_YES
+        return begin(exchange, connection)
     }
 
     /// Returns the answer to a request whose body need not be read.
     private func early(_ request: HTTPRequest) -> HTTPAnswer? {
-        if work.value.isEnding { return handlers.failure(503, "the server ends") }
+        if work.value.isEnding { return ended }
+        if let reason = request.ambiguity { return handlers.failure(400, reason) }
         if request.arguments.contains(where: { $0.name == HTTPConnection.malformed }) {
             return handlers.failure(400, "the query has a % that begins no byte")
         }
@@ -194,6 +198,8 @@ package final class HTTPServer: Sendable {
         }
         return tooLarge
     }
+
+    private var ended: HTTPAnswer { handlers.failure(503, "the server ends") }
 
     private var tooLarge: HTTPAnswer {
         handlers.failure(413, "the body has more than \(limits.body) bytes, the most that is taken")
@@ -230,9 +236,14 @@ package final class HTTPServer: Sendable {
     }
 
     /// Answers a request that is complete. Its connection is suspended until there is an answer.
-    private func begin(_ exchange: Exchange, _ connection: HTTPConnection) {
+    private func begin(_ exchange: Exchange, _ connection: HTTPConnection) -> Int32 {
+        // Once the server has begun to end, it may stop at any time, and then no connection may be suspended.
+        let isTaken = work.change { work in
+            if !work.isEnding { work.underWay += 1 }
+            return !work.isEnding
+        }
+        if !isTaken { return send(ended, exchange, connection) }
         deadlines.change { $0[exchange.request.descriptor] = nil }
-        work.change { $0.underWay += 1 }
         var request = exchange.request
         request.body = exchange.state.change { state in
             state.isUnderWay = true
@@ -246,6 +257,7 @@ package final class HTTPServer: Sendable {
             exchange.state.change { $0.answer = answer }
             connection.resume()
         }
+        return LULL_MHD_YES
     }
 
     private func send(_ answer: HTTPAnswer, _ exchange: Exchange, _ connection: HTTPConnection) -> Int32 {
@@ -289,12 +301,8 @@ package final class HTTPServer: Sendable {
             work.bodies -= left
             if let stream { work.streams[ObjectIdentifier(stream)] = nil }
         }
-        // The connection may be used for another request.
-        let next = ContinuousClock.now + limits.patience
-        deadlines.change { deadlines in
-            let descriptor = exchange.request.descriptor
-            if deadlines[descriptor] != nil { deadlines[descriptor] = next }
-        }
+        // The connection may be used for another request. If it ends instead, that is told later, before its descriptor is closed.
+        allow(0, on: exchange.request.descriptor)
     }
 }
 
@@ -333,7 +341,7 @@ struct HTTPConnection: @unchecked Sendable {
     /// Copies the head of the request.
     func request(_ method: String, _ path: String) -> HTTPRequest {
         let fields = pairs(LULL_MHD_HEADERS).map { name, value in
-            (name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self))
+            (name: HTTPRequest.text(name), value: HTTPRequest.text(value))
         }
         let arguments = pairs(LULL_MHD_ARGUMENTS).map { name, value in
             guard let name = PercentEncoding.decoded(name, isQuery: true),

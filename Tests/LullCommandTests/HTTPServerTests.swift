@@ -16,6 +16,7 @@ struct HTTPServerTests {
         let server: HTTPServer
         let streams = Guarded<[EventStream]>([])
         let begun = Guarded(0)
+        let held = Guarded<[@Sendable (HTTPAnswer) -> Void]>([])
 
         init(
             patience: Duration = .seconds(30), connections: Int = 100, body: Int = 1000, bodies: Int = 10_000,
@@ -24,7 +25,7 @@ struct HTTPServerTests {
             listener = try Listener(at: .address(host: "127.0.0.1", port: 0))
             var limits = HTTPServer.Limits(body: body)
             (limits.patience, limits.connections, limits.bodies, limits.speed) = (patience, connections, bodies, speed)
-            let (streams, begun) = (streams, begun)
+            let (streams, begun, held) = (streams, begun, held)
             server = try #require(
                 HTTPServer(
                     listeningAt: listener.socket, limits,
@@ -38,6 +39,7 @@ struct HTTPServerTests {
                                     try? await Task.sleep(for: .milliseconds(300))
                                     answer(HTTPAnswer(200, "text/plain", Array("late".utf8)))
                                 }
+                            case "/held": held.change { $0.append(answer) }
                             case "/events":
                                 let stream = EventStream()
                                 streams.change { $0.append(stream) }
@@ -135,6 +137,25 @@ struct HTTPServerTests {
         await echo.stop()
     }
 
+    /// A proxy in front that understands one of these in another way sends a second request without knowing of it.
+    @Test(arguments: [
+        "Content-Length: 3\r\nContent-Length: 5\r\n", "Content-Length: 3\r\nContent-Length: 3\r\n",
+        "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n", "Transfer-Encoding : chunked\r\nContent-Length: 3\r\n",
+        "Transfer-Encoding: chunked\r\nHost: b\r\n",
+    ])
+    func `a request that can be understood in two ways is refused, and nothing after it is answered`(
+        _ fields: String
+    ) async throws {
+        let echo = try Echo()
+        let answer = try echo.exchange(
+            "POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 400 ") && !answer.contains(" 200 "), "\(answer)")
+        #expect(echo.begun.value == 0)
+        await echo.stop()
+    }
+
     @Test func `clients that send slowly are cut off, and nobody else waits for them`() async throws {
         let echo = try Echo(patience: .seconds(1))
         let dribbling = try echo.connect()
@@ -154,6 +175,22 @@ struct HTTPServerTests {
         #expect(isCut == (true, true))
         #expect(silent.readToEnd() == [])
         #expect(echo.server.connections <= 2)
+        await echo.stop()
+    }
+
+    @Test func `a connection that has asked for the head of a stream has no more time than others`() async throws {
+        let echo = try Echo(patience: .seconds(1))
+        let connection = try echo.connect()
+        connection.send("HEAD /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(connection.read(until: "\r\n\r\n") != nil)
+        // Each byte would be a sign of life to a server that only looks for silence.
+        var isCut = false
+        let begun = ContinuousClock.now
+        while ContinuousClock.now - begun < .seconds(30), !isCut {
+            isCut = !connection.send([UInt8(ascii: "G")])
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        #expect(isCut)
         await echo.stop()
     }
 
@@ -216,6 +253,25 @@ struct HTTPServerTests {
         #expect(String(decoding: stream.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         #expect(idle.readToEnd() == [])
         #expect(throws: (any Error).self) { try echo.connect() }
+    }
+
+    /// A connection that is suspended while the server stops would end the program.
+    @Test func `a request that is complete only after the server has begun to end is refused`() async throws {
+        let echo = try Echo()
+        let (held, late, idle) = (try echo.connect(), try echo.connect(), try echo.connect())
+        late.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na")
+        held.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+        try eventually("it waits for an answer") { echo.held.value.count == 1 }
+        let stopping = Task.detached { await echo.stop() }
+        try eventually("the server ends") {
+            idle.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            return idle.read(until: "\r\n\r\n")?.contains(" 503 ") == true
+        }
+        late.send("b")
+        #expect(late.read(until: "\r\n\r\n")?.contains(" 503 ") == true)
+        echo.held.value[0](HTTPAnswer(200, "text/plain", Array("held".utf8)))
+        await stopping.value
+        #expect(String(decoding: held.readToEnd(), as: UTF8.self).hasSuffix("held"))
     }
 
     @Test(arguments: [

@@ -64,7 +64,8 @@ struct ServeDoorTests {
                 "a long key", try serve.post("/v1/default/\(String(repeating: "k", count: 1025))", "1"), 400,
                 "1025 bytes"
             ),
-            ("half a byte", try serve.post("/v1/default/a%4", "1"), 400, "POST /v1/NAMESPACE/KEY"),
+            ("half a byte", try serve.post("/v1/default/a%4", "1"), 400, "a % that begins no byte"),
+            ("an empty token", try serve.post("/v1/default/a", "1", ["Idempotency-Key": ""]), 400, "is empty"),
             ("another method", try serve.request("PUT", "/v1/default/a", body: []), 405, "takes POST, not PUT"),
             (
                 "a long context",
@@ -77,6 +78,32 @@ struct ServeDoorTests {
             #expect(answer.status == status && answer.error.contains(reason), "\(what): \(answer)")
         }
         #expect(try store.status() == before)
+    }
+
+    @Test(arguments: ["Idempotency-Key", "Lull-Delay", "Lull-Context"])
+    func `a field that says how to record is not ignored when it comes twice`(_ name: String) throws {
+        let (store, serve) = try Self.started()
+        let answer = try serve.post("/v1/default/a", "1", [name: "1s", name.lowercased(): "2s"])
+        #expect(answer.status == 400 && answer.error == "\(name) is given more than once")
+        #expect(try store.status() == ["pending": 1])
+    }
+
+    @Test func `bytes that are not UTF-8 do not make two tokens one, and are refused in a path`() throws {
+        let (store, serve) = try Self.started()
+        func post(_ key: [UInt8], token: UInt8) throws -> ServeProcess.Answer {
+            let connection = try serve.connect()
+            connection.send(
+                Array("POST /v1/default/".utf8) + key
+                    + Array(" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n".utf8)
+                    + Array("Content-Length: 1\r\nIdempotency-Key: ".utf8) + [token] + Array("\r\n\r\n1".utf8))
+            return ServeProcess.parse(connection.readToEnd())
+        }
+        let first = try post(Array("a".utf8), token: 0xE8).object["generation"] as? Int64
+        let second = try post(Array("a".utf8), token: 0xE9).object["generation"] as? Int64
+        #expect(first != nil && second != nil && first != second)
+        let refused = try post([0xE9], token: 0x61)
+        #expect(refused.status == 400 && refused.error.contains("not UTF-8"), "\(refused)")
+        #expect(try store.status() == ["pending": 2])
     }
 
     @Test func `a value may have 16 MiB, and no more`() throws {
@@ -132,6 +159,32 @@ struct ServeDoorTests {
         let away = try serve.post("/v1/default/a", "1")
         #expect(away.status == 503 && away.fields["retry-after"] != nil, "\(away)")
         #expect(try serve.get("/health").status == 503)
+    }
+
+    @Test(arguments: [TestStore.Kind.file] + TestStore.Kind.servers)
+    func `a namespace that the store could not have is not there`(_ kind: TestStore.Kind) throws {
+        let (_, serve) = try Self.started(kind)
+        #expect(try serve.post("/v1/def%00ault/a", "1").status == 404)
+        #expect(try serve.get("/api/keys?namespace=def%00ault").status == 404)
+    }
+
+    @Test func `a store that is away is waited for once, and not for each submit that waits`() throws {
+        guard TestRedis.isInstalled else { return }
+        let server = try TestRedis([])
+        let store = try TestStore(url: server.url(1))
+        _ = try store.run("submit --wait 1h first 1")
+        let serve = try ServeProcess(store, ["--patience", "1s"])
+        server.crash()
+        let begun = ContinuousClock.now
+        let connections = try (0..<20).map { number in
+            let connection = try serve.connect()
+            connection.send(
+                "POST /v1/default/\(number) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1\r\n\r\n1"
+            )
+            return connection
+        }
+        for connection in connections { #expect(ServeProcess.parse(connection.readToEnd()).status == 503) }
+        #expect(ContinuousClock.now - begun < .seconds(10))
     }
 
     @Test func `a signal ends it when what is under way has been answered`() throws {

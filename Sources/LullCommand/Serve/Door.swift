@@ -19,7 +19,10 @@ struct Door: Sendable {
     /// Records the value that a request brings, and then answers.
     func submit(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
         do throws(HTTPRefusal) {
-            guard let segments = request.segments, segments.count >= 3 else {
+            guard let segments = request.segments else {
+                throw HTTPRefusal(status: 400, reason: "the path has a % that begins no byte: write %25")
+            }
+            guard segments.count >= 3 else {
                 throw HTTPRefusal(status: 400, reason: "a submit is POST /v1/NAMESPACE/KEY")
             }
             guard let namespace = String(validating: segments[1], as: UTF8.self) else {
@@ -28,7 +31,7 @@ struct Door: Sendable {
             // A slash in a key need not be escaped.
             let key = Array(segments[2...].joined(separator: [UInt8(ascii: "/")]))
             if key.isEmpty { throw HTTPRefusal(status: 400, reason: "the key is empty: POST /v1/NAMESPACE/KEY") }
-            try record(request, key: key, in: namespace, token: request.field("Idempotency-Key"), done)
+            try record(request, key: key, in: namespace, token: try Self.token(request), done)
         } catch {
             done(.refusal(error))
         }
@@ -44,7 +47,8 @@ struct Door: Sendable {
                 return done(HTTPAnswer(200, "text/plain; charset=utf-8", Array(challenge.utf8)))
             }
             try record(
-                request, key: try hook.key(of: request.body), in: hook.namespace, token: hook.token(of: request), done)
+                request, key: try hook.key(of: request.body), in: hook.namespace, token: try hook.token(of: request),
+                done)
         } catch {
             done(.refusal(error))
         }
@@ -54,10 +58,13 @@ struct Door: Sendable {
         _ request: HTTPRequest, key: [UInt8], in namespace: String, token: String?,
         _ done: @escaping @Sendable (HTTPAnswer) -> Void
     ) throws(HTTPRefusal) {
-        guard namespaces.isEmpty || namespaces.contains(namespace) else { throw Self.unknown(namespace) }
+        // Not every store could have a name with a NUL byte, and one that is away is no answer.
+        guard namespaces.isEmpty || namespaces.contains(namespace), !namespace.utf8.contains(0) else {
+            throw Self.unknown(namespace)
+        }
         let submission = DurableSubmission(
             namespace: namespace, key: key, value: request.body, wait: try Self.delay(request), token: token,
-            context: request.field("Lull-Context"))
+            context: try Self.only("Lull-Context", request))
         submits.add(submission) { answer in
             switch answer {
             case .receipt(let receipt): done(.json(202, receipt.json))
@@ -71,8 +78,25 @@ struct Door: Sendable {
         }
     }
 
+    /// Returns the value of a field that says how to record the submit; nil if there is none. To ignore two would record something else.
+    private static func only(_ name: String, _ request: HTTPRequest) throws(HTTPRefusal) -> String? {
+        let value = request.field(name)
+        if value == nil, request.hasField(name) {
+            throw HTTPRefusal(status: 400, reason: "\(name) is given more than once")
+        }
+        return value
+    }
+
+    /// Returns the token of a submit; nil if it has none.
+    static func token(_ request: HTTPRequest) throws(HTTPRefusal) -> String? {
+        let token = try only("Idempotency-Key", request)
+        // All submits of a client that has lost its tokens would count as one.
+        if token == "" { throw HTTPRefusal(status: 400, reason: "Idempotency-Key is empty") }
+        return token
+    }
+
     private static func delay(_ request: HTTPRequest) throws(HTTPRefusal) -> CoreDuration? {
-        guard let text = request.field("Lull-Delay") else { return nil }
+        guard let text = try only("Lull-Delay", request) else { return nil }
         do throws(Refusal) { return try DurationText.read(text) } catch {
             throw HTTPRefusal(status: 400, reason: "Lull-Delay: \(error.reason)")
         }

@@ -98,14 +98,14 @@ struct Hook: Sendable {
     }
 
     /// Returns the name that the sender has given to the event, so that one that is delivered twice counts once.
-    func token(of request: HTTPRequest) -> String? {
+    func token(of request: HTTPRequest) throws(HTTPRefusal) -> String? {
         let name =
             switch verification {
             case .github: request.field("X-GitHub-Delivery")
             case .stripe: text(at: "/id", in: request.body)
             case .slack: text(at: "/event_id", in: request.body)
             case .standardWebhooks: request.field("webhook-id")
-            case .bearer, .none: request.field("Idempotency-Key")
+            case .bearer, .none: try Door.token(request)
             }
         return name.map { "\(path) \($0)" }
     }

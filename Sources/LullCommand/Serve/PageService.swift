@@ -263,7 +263,7 @@ struct PageService: Sendable {
         guard let name = request.argument("namespace") else {
             throw HTTPRefusal(status: 400, reason: "namespace is missing")
         }
-        guard namespaces.isEmpty || namespaces.contains(name) else {
+        guard namespaces.isEmpty || namespaces.contains(name), !name.utf8.contains(0) else {
             throw HTTPRefusal(status: 404, reason: "there is no namespace \(name)")
         }
         return name

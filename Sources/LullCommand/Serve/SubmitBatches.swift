@@ -62,14 +62,22 @@ final class SubmitBatches: Sendable {
 
     private func record(_ batch: [Entry]) async {
         var accepted: [Entry] = []
+        // A store that is away is waited for once, and not for each submit.
+        var failures: [String: DurableError] = [:]
         for entry in batch {
+            let namespace = entry.submission.namespace
+            if let failure = failures[namespace] {
+                entry.done(.error(failure))
+                continue
+            }
             do throws(DurableError) {
-                if try await isMerging(entry.submission.namespace), let fault = Self.fault(in: entry.submission.value) {
+                if try await isMerging(namespace), let fault = Self.fault(in: entry.submission.value) {
                     entry.done(.notJSON(fault))
                 } else {
                     accepted.append(entry)
                 }
             } catch {
+                failures[namespace] = error.ofQuestion
                 entry.done(.error(error.ofQuestion))
             }
         }

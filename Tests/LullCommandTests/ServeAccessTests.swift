@@ -98,9 +98,11 @@ struct ServeAccessTests {
         let file = try tokens()
         let serve = try ServeProcess(store, ["--token-file", file.path])
         for name in ["token", "access_token", "bearer"] {
-            let answer = try serve.get("/api/me?\(name)=act-token-01234567890")
-            #expect(answer.status == 400 && answer.error.contains("Authorization: Bearer"), "\(answer)")
-            #expect(!answer.error.contains("act-token"))
+            for path in ["/api/me", "/"] {
+                let answer = try serve.get("\(path)?\(name)=act-token-01234567890")
+                #expect(answer.status == 400 && answer.error.contains("Authorization: Bearer"), "\(answer)")
+                #expect(!answer.error.contains("act-token"))
+            }
         }
     }
 

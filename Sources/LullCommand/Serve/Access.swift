@@ -118,12 +118,7 @@ struct Access: Sendable {
     /// Returns who made a request, or why that does not matter.
     func visitor(of request: HTTPRequest) throws(HTTPRefusal) -> Visitor {
         try checkSite(of: request)
-        if let argument = request.arguments.first(where: { ["token", "access_token", "bearer"].contains($0.name) }) {
-            throw HTTPRefusal(
-                status: 400,
-                reason: "\(argument.name) is in the URL, which logs and histories keep: send the token as "
-                    + "\"Authorization: Bearer TOKEN\", and replace it if it was a real one")
-        }
+        try checkArguments(of: request)
         let most: Rights = allowsActions ? [.submit, .look, .act] : [.submit, .look]
         guard let tokens else {
             return Visitor(rights: most, token: nil)
@@ -139,6 +134,16 @@ struct Access: Sendable {
             throw HTTPRefusal(status: 401, reason: "the token is not known", fields: [("WWW-Authenticate", "Bearer")])
         }
         return Visitor(rights: known.rights.intersection(most), token: known.name)
+    }
+
+    /// Throws if a token is in the URL.
+    func checkArguments(of request: HTTPRequest) throws(HTTPRefusal) {
+        if let argument = request.arguments.first(where: { ["token", "access_token", "bearer"].contains($0.name) }) {
+            throw HTTPRefusal(
+                status: 400,
+                reason: "\(argument.name) is in the URL, which logs and histories keep: send the token as "
+                    + "\"Authorization: Bearer TOKEN\", and replace it if it was a real one")
+        }
     }
 
     private func bearer(of request: HTTPRequest) -> [UInt8]? {

@@ -76,7 +76,9 @@ final class Service: Sendable {
         do throws(HTTPRefusal) {
             switch try route(of: request) {
             case .health: break
-            case .page: try access.checkSite(of: request)
+            case .page:
+                try access.checkSite(of: request)
+                try access.checkArguments(of: request)
             case .hook(let hook): if hook.verification == .none { try access.checkSite(of: request) }
             case .metrics, .look: try check(.look, request)
             case .submit: try check(.submit, request)

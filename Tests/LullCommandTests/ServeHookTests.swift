@@ -93,6 +93,15 @@ struct ServeHookTests {
         #expect(outcome.ending == 65 && outcome.errors.contains(reason), "\(outcome.errors)")
     }
 
+    @Test func `a hook to a namespace that is not there is refused before an event is lost`() throws {
+        let hooks = try file(#"{"/a": {"namespace": "cy", "verify": "none"}}"#)
+        let missing = try store.run("serve --listen 127.0.0.1:0 --hooks", [hooks.path])
+        #expect(missing.ending == 64 && missing.errors.contains("the hook /a: there is no namespace cy"), "\(missing)")
+        _ = try store.run("submit --wait 1h --namespace cy first 1")
+        let outcome = try store.run("serve --listen 127.0.0.1:0 --namespace ci --hooks", [hooks.path])
+        #expect(outcome.ending == 65 && outcome.errors.contains("its namespace cy is not served"), "\(outcome)")
+    }
+
     @Test func `a secret that others can read is refused`() throws {
         chmod(secret.path, 0o644)
         let hooks = try file(

@@ -21,6 +21,7 @@ enum ServeCommand {
         for name in namespaces {
             _ = try store.ask(for: .serve) { try await $0.status(of: name) }
         }
+        try check(hooks, namespaces, store)
         lull_raise_descriptor_limit()
         let listener = try listen(options.listening, tokens, hooks)
         let access = Access(
@@ -60,6 +61,20 @@ enum ServeCommand {
     /// Opens the store, and waits for one that cannot be used for now.
     private static func openStore(_ options: CommandOptions) throws(Failure) -> CommandStore {
         try OpenedNamespace.awaiting { () throws(Failure) in try options.openStore(for: .serve) }
+    }
+
+    /// Throws if a hook leads to a namespace that is not there: services rarely repeat an event that was refused.
+    private static func check(_ hooks: [Hook], _ namespaces: [String], _ store: CommandStore) throws(Failure) {
+        for hook in hooks {
+            let name = hook.namespace
+            guard namespaces.isEmpty || namespaces.contains(name) else {
+                throw .badData(
+                    "the hook \(hook.path): its namespace \(Terminal.shown(name)) is not served: see --namespace")
+            }
+            do throws(Failure) { _ = try store.ask(for: .serve) { try await $0.status(of: name) } } catch {
+                throw error.of("the hook \(hook.path)")
+            }
+        }
     }
 
     private static func wait(for signals: Signals) -> Int32 {

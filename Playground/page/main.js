@@ -145,7 +145,7 @@ function begin() {
     });
     let lastLink = null;
     let linkCount = 0;
-    const judge = new TypingJudge((gaps, policy) => {
+    const showGaps = (gaps, policy) => {
         demo.stop({ clearing: false });
         let at = 0;
         stage.policies = [policy, ...defaultPolicies().slice(1)];
@@ -154,7 +154,9 @@ function begin() {
         showCalls();
         panel.choose(0);
         element("stage").scrollIntoView();
-    });
+    };
+    const judge = new TypingJudge(showGaps);
+    const duel = new Duel();
     const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
     const presentLink = () =>
         stageLink(stage).replace("#!", document.body.classList.contains("embed") ? "#!embed&" : "#!");
@@ -177,9 +179,9 @@ function begin() {
         showNotice("");
         document.body.classList.toggle("embed", /[!&]embed(&|$)/.test(link));
         if (link === lastLink) return;
-        const typing = /^#!typing=(.*)$/.exec(link);
+        const typing = /^#!(typing|duel)=(.*)$/.exec(link);
         try {
-            if (typing) await judge.showLink(typing[1]);
+            if (typing) await { typing: judge, duel }[typing[1]].showLink(typing[2]);
             else if (await followLink(link, stage, isWanted)) lastLink = link;
             if (!isWanted()) return;
             // The settings that it brought have written themselves into the address.
@@ -221,20 +223,20 @@ function begin() {
         element("stage").addEventListener(name, take, { capture: true });
     }
     mountScenes(element("scene-list"), sceneClock);
-    connectTuning(stage, inputs.gaps);
+    connectTuning(stage, inputs.gaps, showGaps);
     const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
     isFollowed.then(() => {
         if (stage.calls.length === 0 && !demo.isOver) demo.begin();
     });
-    return { judge, puzzle, timeline, panel, inputs, demo, isFollowed };
+    return { judge, duel, puzzle, timeline, panel, inputs, demo, isFollowed };
 }
 
 loadModule(element("module").textContent).then(async () => {
     const { isFollowed, ...parts } = begin();
     /** For the tests, and for use in the console. */
     window.playground = {
-        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, Trace, TraceError, Tuner,
+        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, Trace, Log, TraceError, Tuner,
         Stage, Replay, stage, sceneClock, linkWithCalls, ...parts,
     };
     await isFollowed;

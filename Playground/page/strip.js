@@ -47,23 +47,24 @@ class Sketch {
     }
 }
 
-/** Draws keys as dots and executions as bars that end in a mark; those that began more than `limit` milliseconds earlier are late. */
-function sketchStrip(sketch, gaps, executions, top, limit = Infinity) {
+/** Draws keys as dots and executions as bars that end in a mark; those that began more than `limit` milliseconds earlier are late.
+ * The strip goes on to `end`, if that is later. */
+function sketchStrip(sketch, gaps, executions, top, limit = Infinity, { end = 1, colour: usual = theme.c0 } = {}) {
     const total = gaps.reduce((sum, gap) => sum + gap, 0);
-    const end = Math.max(total, executions.at(-1)?.at ?? 0, 1);
+    end = Math.max(end, total, executions.at(-1)?.at ?? 0);
     const x = (at) => 12 + (at / end) * (sketch.width - 30);
     let at = 0;
     let lastText = -Infinity;
     for (const gap of gaps) sketch.box(x(at += gap) - 1, top, 2, 14, theme.ink, 0.75);
     for (const { first, at, count } of executions) {
-        const colour = at - first > limit + 1e-6 ? theme.bad : theme.c0;
+        const colour = at - first > limit + 1e-6 ? theme.bad : usual;
         sketch.box(x(first), top + 26, x(at) - x(first), 10, colour, 0.3);
         sketch.diamond(x(at), top + 31, colour);
         if (x(at) - lastText < 18) continue;
         lastText = x(at);
         sketch.text(count, x(at), top + 52, { anchor: "middle", weight: 600, colour });
     }
-    const step = end > 12_000 ? 5000 : 1000;
+    const step = [100, 200, 500, 1000, 5000, 10_000, 30_000, 60_000, 300_000, 600_000, 1_800_000].find((step) => end <= 12 * step) ?? 3_600_000;
     for (let tick = 0; tick <= end; tick += step) {
         sketch.box(x(tick), top + 60, 1, 5, theme.base);
         sketch.text(`${tick / 1000} s`, Math.max(10, x(tick)), top + 79, { anchor: "middle", colour: theme.quiet, size: 12 });
@@ -72,16 +73,23 @@ function sketchStrip(sketch, gaps, executions, top, limit = Infinity) {
 
 /** Draws how often each pause between two keys comes, and where the wait lies among them. */
 function sketchPauses(sketch, gaps, wait, top) {
-    const [low, high, height] = [20, 5000, 60];
-    const left = 12;
-    const x = (gap) => left + Math.log(Math.min(Math.max(gap, low), high) / low) / Math.log(high / low) * (sketch.width - 36);
+    const [low, high] = [20, 5000];
     const count = 44;
     const bins = new Array(count).fill(0);
     for (const gap of gaps.slice(1)) {
-        bins[Math.min(count - 1, Math.floor((x(gap) - left) / (sketch.width - 36) * count))] += 1;
+        const share = Math.log(Math.min(Math.max(gap, low), high) / low) / Math.log(high / low);
+        bins[Math.min(count - 1, Math.floor(share * count))] += 1;
     }
+    const ticks = sketch.width < 560 ? [20, 100, 500, 2000] : [20, 50, 100, 200, 500, 1000, 2000, 5000];
+    sketchBins(sketch, bins, [low, high], wait, top, ticks);
+}
+
+/** Draws how many pauses there are of each length, from a shortest to a longest one, evenly on a logarithmic scale. */
+function sketchBins(sketch, bins, [low, high], wait, top, ticks) {
+    const [left, height] = [12, 60];
+    const x = (gap) => left + Math.log(Math.min(Math.max(gap, low), high) / low) / Math.log(high / low) * (sketch.width - 36);
     const most = Math.max(...bins, 1);
-    const step = (sketch.width - 36) / count;
+    const step = (sketch.width - 36) / bins.length;
     bins.forEach((bin, index) => {
         const tall = Math.round(bin / most * height);
         sketch.box(left + index * step, top + height - tall, step - 1, tall, left + index * step < x(wait) ? theme.c0 : theme.c1);
@@ -91,8 +99,19 @@ function sketchPauses(sketch, gaps, wait, top) {
     const isRight = x(wait) > sketch.width / 2;
     sketch.text(`a wait of ${shownDuration(wait)}`, x(wait) + (isRight ? -6 : 6), top - 7,
         { weight: 600, anchor: isRight ? "end" : "start" });
-    const ticks = sketch.width < 560 ? [20, 100, 500, 2000] : [20, 50, 100, 200, 500, 1000, 2000, 5000];
     for (const tick of ticks) {
         sketch.text(shownDuration(tick), Math.max(24, x(tick)), top + height + 17, { anchor: "middle", colour: theme.quiet, size: 12 });
     }
+}
+
+/** Saves a picture as a PNG, at twice its size. */
+async function savePicture(name, svg) {
+    const image = new Image();
+    image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+    await image.decode();
+    const [width, height] = [2 * image.naturalWidth, 2 * image.naturalHeight];
+    const canvas = make("canvas", { width, height });
+    canvas.getContext("2d").drawImage(image, 0, 0, width, height);
+    URL.revokeObjectURL(image.src);
+    saveFile(name, await new Promise((resolve) => canvas.toBlob(resolve, "image/png")));
 }

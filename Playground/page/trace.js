@@ -115,6 +115,16 @@ class Trace {
         }
     }
 
+    /** Returns the instants of the submits of each key, in milliseconds from the first line on; nothing if there are other calls. */
+    stretches() {
+        const keys = Array.from({ length: this.keys }, () => []);
+        for (let index = 0; index < this.count; index++) {
+            if (this.#op[index] !== 0 || this.#wait[index] >= 0n) return [];
+            keys[this.#key[index]].push(Number(this.#at[index] - this.#at[0]) / 1e6);
+        }
+        return keys;
+    }
+
     #read(line) {
         this.#lines += 1;
         if (/^[ \t\r]*$/.test(line)) return;

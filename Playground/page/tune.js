@@ -12,13 +12,13 @@ class TuningWorker {
         this.post = post;
     }
 
-    async answer({ id, source, blob, series, targets }) {
+    async answer({ id, source, blob, only, series, targets }) {
         this.#latest = id;
         try {
             if (this.#source !== source) {
                 lull.lull_tune_forget();
                 this.#source = source;
-                this.#trace = this.#read(blob, source);
+                this.#trace = this.#read(blob, only, source);
             }
             const trace = await this.#trace;
             if (id === this.#latest) this.post({ id, result: await this.#tune(trace, id, series, targets) });
@@ -27,10 +27,13 @@ class TuningWorker {
         }
     }
 
-    /** Reads a trace, while no other one is asked for. */
-    async #read(blob, source) {
-        const trace = new Trace();
-        const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    /** Reads a trace or a log, while no other one is asked for. */
+    async #read(blob, only, source) {
+        // Byte by byte: what is no text is still a trace, and refused as one.
+        const start = new TextDecoder("latin1").decode(await blob.slice(0, 1 << 16).arrayBuffer());
+        const isTrace = Log.isTrace(start);
+        const trace = isTrace ? new Trace() : new Log(only);
+        const decoder = new TextDecoder("utf-8", { fatal: isTrace, ignoreBOM: true });
         const decode = (...bytes) => {
             try {
                 return decoder.decode(...bytes);
@@ -49,7 +52,9 @@ class TuningWorker {
         return trace;
     }
 
-    async #tune(trace, id, series, targets) {
+    async #tune(trace, id, asked, targets) {
+        // Whole seconds say nothing about shorter waits.
+        const series = trace.isWhole && asked.whole ? asked.whole : asked;
         const isNew = lull.lull_tune_begin(nanoseconds(series.first), nanoseconds(series.last),
             delayNanoseconds(series.maxWait)) > 0;
         if (isNew) {
@@ -67,7 +72,11 @@ class TuningWorker {
         const insufficiency = submits < Trace.leastSubmits ? `at least ${Trace.leastSubmits} submits are needed for one`
             : span === 0 ? "all submits came at one instant" : null;
         if (insufficiency) for (const row of [...rows.debounce, ...rows.throttle]) row.reason = null;
-        return { submits, keys, span, insufficiency, ...rows };
+        const { format, lines, without, others, unordered, isWhole } = trace;
+        const log = format && { format: format.name, lines, without, others, unordered, isWhole };
+        const chosen = rows.debounce.find((row) => row.reason);
+        const seen = chosen && pausesAround(trace.seen ??= trace.stretches(), chosen.wait);
+        return { submits, keys, span, insufficiency, log, seen, maxWait: series.maxWait, ...rows };
     }
 
     /** Reports progress, and lets newer questions in. */
@@ -75,6 +84,49 @@ class TuningWorker {
         this.post({ id, share });
         return new Promise((resolve) => setTimeout(resolve));
     }
+}
+
+/** How many pauses there are of each length, in 44 steps from a hundredth of the wait to a hundred times the wait; shorter and longer ones are in
+ * the first and in the last. Also the pauses of a stretch that shows bursts. */
+function pausesAround(stretches, wait) {
+    const bins = new Array(44).fill(0);
+    let busiest = [];
+    for (const times of stretches) {
+        if (times.length > busiest.length) busiest = times;
+        for (let index = 1; index < times.length; index++) {
+            const share = Math.log10((times[index] - times[index - 1]) / wait) / 4 + 0.5;
+            bins[Math.min(43, Math.max(0, Math.floor(44 * share)))] += 1;
+        }
+    }
+    return { bins, gaps: telling(busiest, wait) };
+}
+
+/** Returns the pauses of a short part in which there are at least three bursts, or of the longest part tried. */
+function telling(times, wait) {
+    let best;
+    for (const length of [24, 72, 240]) {
+        best = busiestPart(times, wait, length * wait);
+        if (best.score >= 300) break;
+    }
+    return Array.from(times.slice(best.from, best.to), (at, index) => (index === 0 ? 0 : at - times[best.from + index - 1]));
+}
+
+/** Finds the part of at most a length in which there are most bursts, up to six, and then most submits. */
+function busiestPart(times, wait, length) {
+    let best = { score: 0, from: 0, to: 0 };
+    // The parts begin with bursts.
+    for (let from = 0; from < times.length; from++) {
+        if (from > 0 && times[from] - times[from - 1] < wait) continue;
+        let bursts = 0;
+        let to = from;
+        for (; to < times.length && to < from + 400 && times[to] - times[from] <= length; to++) {
+            const isFirst = to === from || times[to] - times[to - 1] >= wait;
+            if (isFirst && times[to + 1] - times[to] < wait) bursts += 1;
+        }
+        const score = 100 * Math.min(bursts, 6) + Math.min(to - from, 99);
+        if (score > best.score) best = { score, from, to };
+    }
+    return best;
 }
 
 /** Returns the results of the series of waits that was tried last. */
@@ -110,12 +162,14 @@ class Tuner {
     #worker = null;
     #source = 0;
     #blob = null;
+    #only = "";
     #id = 0;
     #open = null;
 
-    /** Sets the trace to ask about: a text or a file. */
-    take(trace) {
+    /** Sets the trace or the log to ask about: a text or a file. Of a log, only lines with a text count, if it is given. */
+    take(trace, only = "") {
         this.#blob = trace instanceof Blob ? trace : new Blob([trace]);
+        this.#only = only;
         this.#source += 1;
     }
 
@@ -123,7 +177,8 @@ class Tuner {
      * Tries a series of waits; a series that has been tried, or targets that change, cost no second try. Returns null if something else
      * is asked meanwhile.
      *
-     * @param series `{ first, last, maxWait }` in milliseconds; `maxWait` may be null.
+     * @param series `{ first, last, maxWait }` in milliseconds; `maxWait` may be null. `whole`, another series, is tried instead on a log
+     *     whose stamps are whole seconds.
      * @param targets `{ saving, delay }`: a share and milliseconds; each may be null.
      * @param progress Called with the share that is done.
      */
@@ -131,7 +186,7 @@ class Tuner {
         this.#worker ??= this.#start();
         this.#open?.resolve(null);
         const id = ++this.#id;
-        this.#worker.postMessage({ id, source: this.#source, blob: this.#blob, series, targets });
+        this.#worker.postMessage({ id, source: this.#source, blob: this.#blob, only: this.#only, series, targets });
         return new Promise((resolve, reject) => { this.#open = { resolve, reject, progress }; });
     }
 

@@ -1,7 +1,8 @@
 // The section "Your trace": takes a trace from a file, a drop, the recording or the stage, and shows what each wait would have done.
 
-function connectTuning(stage, gaps) {
+function connectTuning(stage, gaps, showOnStage) {
     const tuner = new Tuner();
+    const bill = new Bill(showOnStage);
     let name = null;
     let result = null;
     const status = element("tune-status");
@@ -40,6 +41,8 @@ function connectTuning(stage, gaps) {
                 return duration;
             }) ?? 5000;
             const series = { first, last, maxWait: setting("waits-max", parseDuration) };
+            const isUsual = ["waits-first", "waits-last"].every((id) => element(id).value === element(id).defaultValue);
+            if (isUsual) series.whole = { ...series, first: 1000, last: 60_000 };
             const targets = { saving: setting("target-saving", percentage), delay: setting("target-delay", parseDuration) };
             const answered = await tuner.tune(series, targets, (share) => {
                 bar.hidden = false;
@@ -53,15 +56,23 @@ function connectTuning(stage, gaps) {
             tuner.forget();
             result = null;
             bar.hidden = true;
-            element("tune").hidden = true;
+            element("tune").hidden = element("log-note").hidden = true;
             status.textContent = error instanceof TraceError ? `${name}, ${error.message}.` : `${error.message}.`;
         }
     };
     const show = () => {
-        status.textContent = result.submits === 0 ? `${name}: there is no submit in it.`
+        const { log } = result;
+        element("log-note").hidden = !log?.isWhole;
+        element("log-note").textContent = "The stamps of this log are whole seconds: two lines of one second may be 1 ms apart, or 999 ms. "
+            + (result.debounce[0].wait >= 1000 ? "So it says nothing about waits below a second, and they are not tried."
+                : "What is said below of waits below a second takes all lines of a second to be at one instant: do not rely on it.")
+            + " For those, log parts of a second: $msec in nginx, %{msec_frac}t in Apache, journalctl -o short-precise.";
+        if (log) status.textContent = `${name}: ${logWords(log, result.submits, result.span)}`;
+        else status.textContent = result.submits === 0 ? `${name}: there is no submit in it.`
             : `${name}: ${plural(result.submits, "submit")} of ${plural(result.keys, "key")} in ${shownDuration(result.span)}.`;
         element("tune").hidden = result.submits === 0;
         if (result.submits === 0) return;
+        bill.show(result);
         const kinds = ["debounce", "throttle"];
         element("suggestions").replaceChildren(...(result.insufficiency
             ? [make("p", {}, `No suggestion: ${result.insufficiency}.`)] : kinds.map((kind) => suggestion(kind, result[kind]))));
@@ -71,9 +82,11 @@ function connectTuning(stage, gaps) {
     const draw = () => {
         if (result) element("chart").innerHTML = drawChart(result, Math.min(900, element("chart").clientWidth || 320));
     };
+    let taken = null;
     const take = (title, trace) => {
         name = title;
-        tuner.take(trace);
+        taken = trace;
+        tuner.take(trace, element("log-only").value);
         status.textContent = `${name} …`;
         run();
     };
@@ -111,6 +124,25 @@ function connectTuning(stage, gaps) {
         take("Two minutes of typing", traceOfGaps(gaps));
     });
     element("own").addEventListener("click", () => take("The stage", stage.trace));
+    const paste = (text) => {
+        if (text.trim() !== "") take("What you pasted", text);
+    };
+    // Not into the field: a browser lays out a hundred thousand lines slowly.
+    addEventListener("paste", (event) => {
+        if (event.target !== element("paste") && event.target.closest?.("input, textarea")) return;
+        event.preventDefault();
+        paste(event.clipboardData.getData("text/plain"));
+        if (event.target !== element("paste")) element("trace").scrollIntoView();
+    });
+    // What comes in another way, such as dropped text.
+    element("paste").addEventListener("change", (event) => {
+        paste(event.target.value);
+        event.target.value = "";
+    });
+    element("log-only").addEventListener("change", (event) => {
+        event.stopPropagation();
+        if (taken !== null) take(name, taken);
+    });
     element("targets").addEventListener("change", run);
     element("targets").addEventListener("submit", (event) => event.preventDefault());
 }

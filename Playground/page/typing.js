@@ -170,16 +170,8 @@ class TypingJudge {
         }
     }
 
-    /** Saves the picture as a PNG, at twice its size. */
     async #save() {
-        const image = new Image();
-        image.src = URL.createObjectURL(new Blob([this.#picture(760)], { type: "image/svg+xml" }));
-        await image.decode();
-        const canvas = make("canvas", { width: 1520, height: 624 });
-        canvas.getContext("2d").drawImage(image, 0, 0, 1520, 624);
-        URL.revokeObjectURL(image.src);
-        const picture = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-        saveFile("my-typing.png", picture);
+        await savePicture("my-typing.png", this.#picture(760));
         element("typed-done").textContent = "The picture is saved.";
     }
 }

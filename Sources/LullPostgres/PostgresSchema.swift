@@ -49,7 +49,7 @@ public struct PostgresSchema: Sendable {
 
     private func version(_ session: Session) throws(DurableError) -> Int {
         let exists = try session.text(
-            "SELECT to_regclass('\(url.quotedSchema.replacing("'", with: "''")).meta') IS NOT NULL")
+            "SELECT to_regclass('\(url.quotedSchema.quoting("'", with: "'")).meta') IS NOT NULL")
         guard exists == "t" else { return 0 }
         let version = Int(try session.text("SELECT version FROM \(url.quotedSchema).meta") ?? "") ?? 0
         guard version <= Schema.version else {
@@ -69,7 +69,7 @@ private final class Session {
         for host in url.hosts {
             let parameters = host + [("connect_timeout", "5")]
             let text = parameters.map { name, value in
-                "\(name)='\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+                "\(name)='\(value.quoting("\\'", with: "\\"))'"
             }.joined(separator: " ")
             guard let handle = lull_PQconnectdb(text) else { continue }
             if lull_PQstatus(handle) == LULL_CONNECTION_OK {

@@ -18,6 +18,13 @@ struct RightsTests {
 
     private func remove(_ role: String) throws { try place.session()("DROP OWNED BY \(role); DROP ROLE \(role)") }
 
+    @Test func `a quote that a mark combines with is quoted, too`() {
+        #expect(
+            "it\u{301}s a '\u{301} and a \\\u{302}".quoting("\\'", with: "\\")
+                == "it\u{301}s a \\'\u{301} and a \\\\\u{302}")
+        #expect("\"\u{301}".quoting("\"", with: "\"").unicodeScalars.filter { $0 == "\"" }.count == 2)
+    }
+
     @Test
     func `gives a producer the right to submit, and none to claim or to the tables`() async throws {
         _ = try place.url()

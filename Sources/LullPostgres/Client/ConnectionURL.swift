@@ -91,6 +91,19 @@ struct ConnectionURL: Sendable {
 
     /// The schema as an identifier in a statement.
     var quotedSchema: String {
-        "\"" + schema.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        "\"" + schema.quoting("\"", with: "\"") + "\""
+    }
+}
+
+extension String {
+    /// Returns the text with a sign before each of some others. It looks at scalars: in a character, a mark that combines with a quote
+    /// would hide the quote.
+    func quoting(_ others: String, with sign: Unicode.Scalar) -> String {
+        var quoted = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            if others.unicodeScalars.contains(scalar) { quoted.append(sign) }
+            quoted.append(scalar)
+        }
+        return String(quoted)
     }
 }

@@ -126,6 +126,21 @@ int lull_http_listen_at(const char *path, char *why, size_t size) {
     return failed(why, size, "it cannot be listened at", code);
 }
 
+void lull_http_identify(const char *path, uint64_t *device, uint64_t *file) {
+    struct stat status;
+    int is_there = lstat(path, &status) == 0;
+    *device = is_there ? (uint64_t)status.st_dev : 0;
+    *file = is_there ? (uint64_t)status.st_ino : 0;
+}
+
+void lull_http_remove(const char *path, uint64_t device, uint64_t file) {
+    uint64_t its_device, its_file;
+    lull_http_identify(path, &its_device, &its_file);
+    if (its_device == device && its_file == file) unlink(path);
+}
+
+void lull_http_close(int descriptor) { close(descriptor); }
+
 void lull_http_shut(int descriptor) { shutdown(descriptor, SHUT_RDWR); }
 
 int64_t lull_http_user(int descriptor) {

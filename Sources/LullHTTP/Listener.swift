@@ -11,6 +11,8 @@ package struct Listener: Sendable {
     package let socket: Int32
     /// The port; 0 at a path. Where the place has 0, the system has chosen it.
     package let port: Int
+    /// Which file the socket at a path is.
+    private let file: (device: UInt64, number: UInt64)
 
     /// Reads a place; nil if the text names none.
     package static func place(_ text: String) -> Place? {
@@ -53,6 +55,15 @@ package struct Listener: Sendable {
         }
         if socket < 0 { throw Failure(why) }
         port = Int(lull_http_port(socket))
+        var (device, number): (UInt64, UInt64) = (0, 0)
+        if case .path(let path) = place { lull_http_identify(path, &device, &number) }
+        file = (device, number)
+    }
+
+    /// Ends listening. A socket in the file system is removed, unless another program has begun to listen there.
+    package func end() {
+        if case .path(let path) = place { lull_http_remove(path, file.device, file.number) }
+        lull_http_close(socket)
     }
 
     private static let noReason = [CChar](repeating: 0, count: 256)

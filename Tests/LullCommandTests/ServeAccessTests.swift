@@ -181,6 +181,16 @@ struct ServeAccessTests {
         #expect(try ServeProcess(store, socket: path).get("/health").status == 200)
     }
 
+    @Test func `a program that ends leaves the socket of the one that took its place`() throws {
+        let path = store.path + "/serve.sock"
+        let first = try ServeProcess(store, socket: path)
+        unlink(path)
+        let second = try ServeProcess(store, socket: path)
+        first.process.signal(SIGTERM)
+        _ = try first.process.finish()
+        #expect(try second.get("/health").status == 200)
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can make a socket of another user"))
     func `a socket of another user is refused`() throws {
         let path = store.path + "/serve.sock"

@@ -80,6 +80,11 @@ int lull_http_port(int descriptor);
 /// Returns a socket that listens at a path, or -1 and why not. It takes the place of one that an ended program of the same user has
 /// left there, and of nothing else.
 int lull_http_listen_at(const char *path, char *why, size_t size);
+/// Removes the socket at a path, unless it is another one than the device and the file tell of by now.
+void lull_http_remove(const char *path, uint64_t device, uint64_t file);
+void lull_http_close(int descriptor);
+/// Tells which file is at a path; 0 and 0 if there is none.
+void lull_http_identify(const char *path, uint64_t *device, uint64_t *file);
 /// Ends a connection, so that the server sees it closed.
 void lull_http_shut(int descriptor);
 /// Returns the user at the other end of a socket in the file system; -1 for any other.

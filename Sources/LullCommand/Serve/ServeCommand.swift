@@ -52,8 +52,7 @@ enum ServeCommand {
             looks.end()
             await server.stop(within: grace)
         }
-        close(listener.socket)
-        if case .path(let path) = listener.place { unlink(path) }
+        listener.end()
         store.end()
         Signals.end(by: number)
     }

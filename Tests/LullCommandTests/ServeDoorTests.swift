@@ -187,6 +187,27 @@ struct ServeDoorTests {
         #expect(ContinuousClock.now - begun < .seconds(10))
     }
 
+    @Test func `clients cannot take the descriptors that the program needs`() throws {
+        let store = try TestStore(.file)
+        _ = try store.run("submit --wait 1h first 1")
+        let serve = try ServeProcess(store, descriptors: 64)
+        let first = try serve.connect()
+        func metrics() -> String? {
+            first.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return first.read(until: "lull_serve_pages ")
+        }
+        #expect(metrics()?.contains("lull_serve_connections 1\n") == true)
+        let others = try (0..<80).map { _ in try serve.connect() }
+        var last: String?
+        try eventually("as many are taken as may be") {
+            last = metrics()
+            return last?.contains("lull_serve_connections 32\n") != false
+        }
+        #expect(last != nil)
+        for other in others { other.finish() }
+        #expect(try serve.post("/v1/default/a", "1").status == 202)
+    }
+
     @Test func `a signal ends it when what is under way has been answered`() throws {
         let (store, serve) = try Self.started()
         let slow = try serve.connect()

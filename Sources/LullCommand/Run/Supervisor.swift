@@ -69,7 +69,7 @@ struct Supervisor {
         // If the supervisor alone is killed, its descendants become children of this process, which then kills them.
         lull_adopt_orphans()
         // Each running command takes a descriptor here. The limit that the commands inherit stays as it was.
-        lull_raise_descriptor_limit()
+        _ = lull_raise_descriptor_limit()
     }
 
     /// Starts the program as the command of the given number.

@@ -22,7 +22,7 @@ enum ServeCommand {
             _ = try store.ask(for: .serve) { try await $0.status(of: name) }
         }
         try check(hooks, namespaces, store)
-        lull_raise_descriptor_limit()
+        let descriptors = lull_raise_descriptor_limit()
         let listener = try listen(options.listening, tokens, hooks)
         let access = Access(
             place: listener.place, tokens: tokens, allowsActions: options.allowsActions,
@@ -33,7 +33,8 @@ enum ServeCommand {
             PageService(store.store, looks, name: options.store ?? "", namespaces: namespaces))
         // The signals are handled before the first request is taken.
         let signals = try Signals()
-        let limits = HTTPServer.Limits(body: RecordReader.longest)
+        var limits = HTTPServer.Limits(body: RecordReader.longest)
+        limits.connections = connections(limits.connections, of: descriptors)
         guard
             let server = HTTPServer(
                 listeningAt: listener.socket, limits,
@@ -60,6 +61,13 @@ enum ServeCommand {
     /// Opens the store, and waits for one that cannot be used for now.
     private static func openStore(_ options: CommandOptions) throws(Failure) -> CommandStore {
         try OpenedNamespace.awaiting { () throws(Failure) in try options.openStore(for: .serve) }
+    }
+
+    /// Returns how many connections there may be: clients must not take the descriptors that the store needs, and the program's threads,
+    /// which end it where there are none.
+    private static func connections(_ most: Int, of descriptors: UInt64) -> Int {
+        let others: UInt64 = 128
+        return Int(min(UInt64(most), descriptors > 2 * others ? descriptors - others : max(1, descriptors / 2)))
     }
 
     /// Throws if a hook leads to a namespace that is not there: services rarely repeat an event that was refused.

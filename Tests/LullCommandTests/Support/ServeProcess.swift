@@ -19,10 +19,16 @@ final class ServeProcess {
     /// Starts the command on a store, at a port, which the system chooses, or at a socket, and waits until it serves.
     init(
         _ store: TestStore, _ options: [String] = [], socket: String? = nil, port wanted: UInt16 = 0,
-        environment: [String: String] = [:]
+        environment: [String: String] = [:], descriptors: Int? = nil
     ) throws {
         let place = socket.map { "unix:\($0)" } ?? "127.0.0.1:\(wanted)"
-        process = try store.start("serve --listen", [place] + options, environment: environment)
+        if let descriptors {
+            let limited = ["-c", "ulimit -n \(descriptors); exec \"$0\" \"$@\"", ToolProcess.path]
+            process = try ToolProcess(
+                limited + store.arguments("serve --listen", [place] + options), program: "/bin/sh")
+        } else {
+            process = try store.start("serve --listen", [place] + options, environment: environment)
+        }
         path = socket
         self.store = store
         var line = ""

@@ -59,7 +59,7 @@ final class TestStore {
 
     var option: [String] { ["--store", url] }
 
-    private func arguments(_ options: String, _ rest: [String]) -> [String] {
+    func arguments(_ options: String, _ rest: [String]) -> [String] {
         var arguments = options.split(separator: " ").map(String.init)
         arguments.insert(contentsOf: option, at: 1)
         return arguments + rest

@@ -65,15 +65,16 @@ static inline int lull_nameless_file(void) {
 #endif
 }
 
-/// Raises the number of descriptors of this process to the hard limit.
-static inline void lull_raise_descriptor_limit(void) {
+/// Raises the number of descriptors of this process to the hard limit. Returns the number.
+static inline uint64_t lull_raise_descriptor_limit(void) {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
     limit.rlim_cur = limit.rlim_max;
 #if defined(__APPLE__)
     if (limit.rlim_cur > OPEN_MAX) limit.rlim_cur = OPEN_MAX;
 #endif
     setrlimit(RLIMIT_NOFILE, &limit);
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (uint64_t)limit.rlim_cur : 0;
 }
 
 #endif

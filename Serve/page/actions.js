@@ -18,6 +18,8 @@ const verbs = {
 class Actions {
     /** An address has to fit into what servers and proxies take. */
     static longestQuery = 3500;
+    /** As have the arguments in it: servers have a limited space for those of a request. */
+    static mostArguments = 200;
 
     #looks;
     #dialog = element("ask");
@@ -137,7 +139,7 @@ class Actions {
         let length = 0;
         for (const one of chosen) {
             const size = name.length + 2 + (typeof one === "object" || typeof one === "string" ? encoded(one) : String(one)).length;
-            if (length + size > Actions.longestQuery && parts.at(-1).length > 0) {
+            if ((length + size > Actions.longestQuery && parts.at(-1).length > 0) || parts.at(-1).length === Actions.mostArguments) {
                 parts.push([]);
                 length = 0;
             }

@@ -15,6 +15,8 @@ package final class HTTPServer: Sendable {
         package var body: Int
         /// The bytes of all bodies together.
         package var bodies = 256 << 20
+        /// The bytes of all answers together that are being read.
+        package var answers = 256 << 20
         /// How long a connection may be idle, and how long a request may take beside the time for its bytes.
         package var patience = Duration.seconds(30)
         /// The least speed with which a body has to arrive and an answer to be read, in bytes a second.
@@ -53,8 +55,9 @@ package final class HTTPServer: Sendable {
     private struct Work {
         /// The number of requests that are complete and not answered to the end.
         var underWay = 0
-        /// The bytes of all bodies.
+        /// The bytes of all bodies, and of all answers.
         var bodies = 0
+        var answers = 0
         var isEnding = false
         var streams: [ObjectIdentifier: EventStream] = [:]
     }
@@ -262,8 +265,14 @@ package final class HTTPServer: Sendable {
 
     private func send(_ answer: HTTPAnswer, _ exchange: Exchange, _ connection: HTTPConnection) -> Int32 {
         let response: OpaquePointer?
+        // libmicrohttpd has a copy from here on.
+        exchange.state.change { $0.answer = nil }
         switch answer.body {
         case .bytes(let bytes):
+            guard reserve(bytes.count, for: exchange) else {
+                return send(
+                    handlers.failure(503, "too many large answers are being read"), exchange, connection)
+            }
             allow(bytes.count, on: exchange.request.descriptor)
             response = bytes.withUnsafeBytes { lull_http_answer($0.baseAddress, $0.count) }
         case .events(let stream):
@@ -285,20 +294,33 @@ package final class HTTPServer: Sendable {
         return lull_MHD_queue_response(connection.pointer, UInt32(answer.status), response)
     }
 
+    /// Reserves room for an answer; one that is small always has it. Returns whether there is any.
+    private func reserve(_ size: Int, for exchange: Exchange) -> Bool {
+        if size <= 64 << 10 { return true }
+        let hasRoom = work.change { work in
+            if work.answers + size > limits.answers { return false }
+            work.answers += size
+            return true
+        }
+        if hasRoom { exchange.state.change { $0.reserved = size } }
+        return hasRoom
+    }
+
     /// A request has been answered, or its client is gone.
     private func end(_ pointer: OpaquePointer?, _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
         guard let request, let known = request.pointee else { return }
         request.pointee = nil
         // Proof: what was stored there by the first call.
         let exchange = Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue()
-        let (stream, isUnderWay, left) = exchange.state.change { state in
+        let (stream, isUnderWay, left, reserved) = exchange.state.change { state in
             defer { state.body = [] }
-            return (state.stream, state.isUnderWay, state.body.count)
+            return (state.stream, state.isUnderWay, state.body.count, state.reserved)
         }
         stream?.close()
         work.change { work in
             if isUnderWay { work.underWay -= 1 }
             work.bodies -= left
+            work.answers -= reserved
             if let stream { work.streams[ObjectIdentifier(stream)] = nil }
         }
         // The connection may be used for another request. If it ends instead, that is told later, before its descriptor is closed.
@@ -313,6 +335,8 @@ private final class Exchange: Sendable {
         /// The bytes that have come, also those that were dropped.
         var received = 0
         var answer: HTTPAnswer?
+        /// The bytes of the answer, if it counts among all of them.
+        var reserved = 0
         var stream: EventStream?
         var isUnderWay = false
     }

@@ -20,11 +20,12 @@ struct HTTPServerTests {
 
         init(
             patience: Duration = .seconds(30), connections: Int = 100, body: Int = 1000, bodies: Int = 10_000,
-            speed: Int = 1000
+            speed: Int = 1000, answers: Int = 256 << 20
         ) throws {
             listener = try Listener(at: .address(host: "127.0.0.1", port: 0))
             var limits = HTTPServer.Limits(body: body)
             (limits.patience, limits.connections, limits.bodies, limits.speed) = (patience, connections, bodies, speed)
+            limits.answers = answers
             let (streams, begun, held) = (streams, begun, held)
             server = try #require(
                 HTTPServer(
@@ -202,6 +203,20 @@ struct HTTPServerTests {
         try eventually("the connection is closed") { echo.server.connections == 0 }
         #expect(connection.readToEnd().count < 64 << 20)
         #expect(try echo.answers())
+        await echo.stop()
+    }
+
+    @Test func `answers that nobody reads have a limit together, and make room when they end`() async throws {
+        // Each has 64 MiB.
+        let echo = try Echo(answers: 100 << 20)
+        let request = "GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        var first: RawConnection? = try echo.connect()
+        first?.send(request)
+        _ = first?.read(until: "xxx")
+        #expect(try echo.exchange(request).contains(" 503 "))
+        #expect(try echo.answers())
+        first = nil
+        try eventually("there is room again") { (try? echo.exchange(request).contains(" 200 ")) == true }
         await echo.stop()
     }
 

@@ -102,6 +102,8 @@ final class Looks: Sendable {
     /// Throws unless the store answers: now, or less than a second ago, so that whoever asks often makes no work for it.
     func check() async throws(DurableError) {
         if let answered = state.change({ $0.answered }), answered + Self.pace.open > .now { return }
+        // Only a file can be deleted under its users: it can still be read, and takes no submit.
+        try await store.check()
         _ = try await status()
     }
 

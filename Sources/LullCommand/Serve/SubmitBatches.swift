@@ -13,6 +13,7 @@ final class SubmitBatches: Sendable {
     private struct Entry {
         let submission: DurableSubmission
         let done: @Sendable (Answer) -> Void
+        let added = ContinuousClock.now
     }
 
     private struct State {
@@ -45,7 +46,21 @@ final class SubmitBatches: Sendable {
     }
 
     private func recordAll() async {
-        while let batch = take() { await record(batch) }
+        while let batch = take() {
+            let begun = ContinuousClock.now
+            if let failure = await record(batch) { refuseWaiting(since: begun, failure) }
+        }
+    }
+
+    /// Refuses what has waited for as long as a batch that the store did not take: each next batch would wait as long again.
+    private func refuseWaiting(since begun: ContinuousClock.Instant, _ failure: DurableError) {
+        let refused = state.change { state in
+            let refused = state.waiting.filter { $0.added <= begun }
+            state.waiting.removeAll { $0.added <= begun }
+            return refused
+        }
+        let error = DurableError.refused("the store did not take the submits before this one: \(failure)")
+        for entry in refused { entry.done(.error(error)) }
     }
 
     private func take() -> [Entry]? {
@@ -60,7 +75,8 @@ final class SubmitBatches: Sendable {
         }
     }
 
-    private func record(_ batch: [Entry]) async {
+    /// Returns why the store took none of them; nil if it took any, or if they were refused for what they are.
+    private func record(_ batch: [Entry]) async -> DurableError? {
         var accepted: [Entry] = []
         // A store that is away is waited for once, and not for each submit.
         var failures: [String: DurableError] = [:]
@@ -81,7 +97,7 @@ final class SubmitBatches: Sendable {
                 entry.done(.error(error.ofQuestion))
             }
         }
-        if accepted.isEmpty { return }
+        if accepted.isEmpty { return failures.values.first(where: \.isOfStore) }
         do throws(DurableError) {
             let results = try await store.submit(accepted.map(\.submission))
             for (entry, result) in zip(accepted, results) {
@@ -90,8 +106,11 @@ final class SubmitBatches: Sendable {
                 case .failure(let error): entry.done(.error(error))
                 }
             }
+            let errors = results.compactMap { result in if case .failure(let error) = result { error } else { nil } }
+            return errors.count == results.count ? errors.first(where: \.isOfStore) : nil
         } catch {
             for entry in accepted { entry.done(.error(error)) }
+            return error
         }
     }
 
@@ -105,5 +124,15 @@ final class SubmitBatches: Sendable {
         let isMerging = CombineRule(try await store.open(namespace, nil)) == .mergeJSON
         state.change { $0.merging[namespace] = (isMerging, .now + .seconds(10)) }
         return isMerging
+    }
+}
+
+extension DurableError {
+    /// Whether other submits would fail in the same way.
+    fileprivate var isOfStore: Bool {
+        switch self {
+        case .refused, .unknown, .unusable, .closed: true
+        default: false
+        }
     }
 }

@@ -14,22 +14,9 @@ struct TuneReport {
     let outcomes: [Outcome]
     let tables: [PolicyTable]
     /// Why nothing is suggested; nil if something is.
-    let insufficiency: Insufficiency?
+    let insufficiency: String?
     /// Nil if not asked for.
     let outlierKeys: [OutlierKey]?
-
-    /// Why a trace allows no suggestion.
-    enum Insufficiency {
-        case fewSubmits
-        case oneInstant
-
-        var explanation: String {
-            switch self {
-            case .fewSubmits: "at least \(OutlierKey.leastSubmits) submits are needed for one"
-            case .oneInstant: "all submits came at one instant"
-            }
-        }
-    }
 
     /// Whether the policies have a spacing, which is the same for all.
     var hasSpacing: Bool { outcomes.contains { $0.policy.spacing > .zero } }
@@ -113,7 +100,7 @@ extension TuneReport {
 
     private func appendAnswer(_ style: Terminal.Style, to text: inout [UInt8]) {
         if let insufficiency {
-            text.append(wrapped: "No suggestion: \(insufficiency.explanation).")
+            text.append(wrapped: "No suggestion: \(insufficiency).")
         } else if !outcomes.contains(where: \.isWorthwhile) {
             let best = Percent.shown(outcomes.map(\.saved).max() ?? 0)
             text.append(wrapped: "Nothing can be saved: of these waits none saves more than \(best) of the submits.")

@@ -87,8 +87,10 @@ struct Tuning: ~Copyable {
         outcomes.markEfficient(ranges.debounce)
         outcomes.markEfficient(ranges.throttle)
         let span = trace.span.map { $0.first.duration(to: $0.last).nanoseconds } ?? 0
-        let insufficiency: TuneReport.Insufficiency? =
-            trials.submits < OutlierKey.leastSubmits ? .fewSubmits : span == 0 ? .oneInstant : nil
+        let insufficiency =
+            trials.submits < OutlierKey.leastSubmits
+            ? "at least \(OutlierKey.leastSubmits) submits are needed for one"
+            : span == 0 ? "all submits came at one instant" : nil
         func suggestion(_ range: Range<Int>) -> Suggestion? {
             insufficiency == nil ? Suggestion.make(outcomes, range, targets) : nil
         }
@@ -140,25 +142,21 @@ extension CommandOptions {
 /// A progress line on a terminal, for a long trace.
 struct ProgressLine {
     private let size: Int?
-    private let isShown: Bool
     private let clock = MonotonicClock()
-    private let start: CoreInstant
-    private var latest = CoreInstant.farPast
+    /// When to update it: after the first second, and then ten times a second.
+    private var next: CoreInstant
     private var hasShown = false
 
     /// - Parameter size: The number of bytes to read, if known.
     init(size: Int?) {
         self.size = size
-        isShown = isatty(STDERR_FILENO) != 0
-        start = clock.now
+        next = isatty(STDERR_FILENO) != 0 ? clock.now.advanced(by: .seconds(1)) : .farFuture
     }
 
-    /// Updates the line: after the first second, and then ten times a second.
     mutating func show(_ position: Int, submits: Int) {
-        guard isShown else { return }
         let now = clock.now
-        guard start.duration(to: now) >= .seconds(1), latest.duration(to: now) >= .milliseconds(100) else { return }
-        latest = now
+        guard next <= now else { return }
+        next = now.advanced(by: .milliseconds(100))
         hasShown = true
         var line = "\r\u{1B}[K"
         if let size, size > 0 {

@@ -282,11 +282,10 @@ struct RunTimes<Key: Hashable, Value> {
     }
 
     let length: CoreDuration
+    /// By their numbers, which grow in the order of their starts; that is the order of their ends, too.
     private var runs: [UInt64: Run] = [:]
-    /// The numbers of executions in the order of their starts, which is that of their ends; some have ended early.
-    private var order: [UInt64] = []
-    /// How many of these are over.
-    private var over = 0
+    /// The least number that may be running, and the latest one.
+    private var (oldest, newest): (UInt64, UInt64) = (0, 0)
 
     init(_ length: CoreDuration) {
         self.length = length
@@ -298,25 +297,22 @@ struct RunTimes<Key: Hashable, Value> {
     mutating func start(_ execution: Execution<Key, Value>, at now: CoreInstant, latest: CoreInstant) {
         let last = latest <= execution.at ? latest : nil
         runs[execution.run.serial] = Run(execution: execution, started: now, last: last)
-        order.append(execution.run.serial)
+        newest = execution.run.serial
     }
 
     /// When the next execution ends; the far future if none is running.
     var next: CoreInstant {
         mutating get {
-            while over < order.count, runs[order[over]] == nil { over += 1 }
-            if over * 2 > order.count {
-                order.removeFirst(over)
-                over = 0
-            }
-            return over < order.count ? runs[order[over]]?.started.advanced(by: length) ?? .farFuture : .farFuture
+            // Some have ended early.
+            while oldest < newest, runs[oldest] == nil { oldest += 1 }
+            return runs[oldest]?.started.advanced(by: length) ?? .farFuture
         }
     }
 
     /// Removes the execution that ends next, if there is one.
     mutating func removeFirst() -> Run? {
         _ = next
-        return over < order.count ? runs.removeValue(forKey: order[over]) : nil
+        return runs.removeValue(forKey: oldest)
     }
 
     mutating func remove(_ run: RunID) -> Run? { runs.removeValue(forKey: run.serial) }

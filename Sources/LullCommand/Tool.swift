@@ -19,16 +19,15 @@ enum Tool {
         guard arguments.count > 1 else { return explainUsage("no command was given") }
         let name = String(cString: arguments[1])
         let rest = arguments.dropFirst(2).map { String(cString: $0) }
+        let asksForHelp = ["--help", "-h"].contains(rest.first)
         switch name {
         case "--help", "-h", "help": return try show(Help.make(rest))
         case "--version", "-V": return try show("lull \(Help.version)\n")
-        case "completions", "man", "version":
-            if ["--help", "-h"].contains(rest.first) { return try show(Help.make([name] + rest.dropFirst())) }
-            switch name {
-            case "completions": return try show(Completions.make(rest))
-            case "man": return try show(Manual.make(rest))
-            default: return try show(Versions.make(rest))
-            }
+        case _ where asksForHelp && ["completions", "man", "version"].contains(name):
+            return try show(Help.make([name] + rest.dropFirst()))
+        case "completions": return try show(Completions.make(rest))
+        case "man": return try show(Manual.make(rest))
+        case "version": return try show(Versions.make(rest))
         default: break
         }
         guard let subcommand = Subcommand(rawValue: name) else { throw .unknown(name) }

@@ -17,28 +17,17 @@ extension DurableSession {
     mutating func drive(_ events: [WorkerStateMachine.Event], at now: CoreInstant) {
         var events = events
         while !events.isEmpty {
-            let calls = performActions(after: events, at: now)
-            events = calls.isEmpty ? [] : commit(calls)
+            var calls = StoreCalls()
+            while !events.isEmpty {
+                let actions = worker.handle(events, at: now)
+                events = actions.compactMap { perform($0, &calls, at: now) }
+            }
+            if !calls.isEmpty { events = commit(calls) }
         }
         if let failure = worker.failure, loop.streams.status == ExitStatus.success {
             loop.streams.fail(Failure(failure, subcommand))
         }
         stopIfNothingIsAwaited(at: now)
-    }
-
-    /// Passes events to the worker, and carries out its actions.
-    ///
-    /// - Returns: The calls of the store, which are still to be made.
-    private mutating func performActions(
-        after events: [WorkerStateMachine.Event], at now: CoreInstant
-    ) -> StoreCalls {
-        var calls = StoreCalls()
-        var events = events
-        while !events.isEmpty {
-            let actions = worker.handle(events, at: now)
-            events = actions.compactMap { perform($0, &calls, at: now) }
-        }
-        return calls
     }
 
     /// Carries out an action, or adds it to the calls of the store.

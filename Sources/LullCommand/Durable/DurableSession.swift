@@ -42,8 +42,9 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     private static var mostUnwritten: Int { 256 }
 
     init(_ options: CommandOptions, _ subcommand: Subcommand, _ handler: Handler) throws(Failure) {
-        let opened =
-            try subcommand == .work ? OpenedNamespace.awaited(options) : OpenedNamespace(options, subcommand)
+        func open() throws(Failure) -> OpenedNamespace { try OpenedNamespace(options, subcommand) }
+        // A worker waits for a store that cannot be used for now, as it does later on.
+        let opened = try subcommand == .work ? OpenedNamespace.awaiting(open) : open()
         // What the namespace does with records is not always given.
         var options = options
         options.policy.combination = CombineRule(opened.rules)

@@ -85,11 +85,6 @@ struct OpenedNamespace {
     let store: CommandStore
     let rules: DurableRules
 
-    /// Opens the store for a worker, which waits for a store that cannot be used for now, as it does later on.
-    static func awaited(_ options: CommandOptions) throws(Failure) -> OpenedNamespace {
-        try awaiting { () throws(Failure) in try OpenedNamespace(options, .work) }
-    }
-
     /// Opens something of a store, again and again while the store cannot be used for now.
     static func awaiting<Opened>(_ open: () throws(Failure) -> Opened) throws(Failure) -> Opened {
         var reported: String?

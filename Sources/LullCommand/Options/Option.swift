@@ -222,6 +222,8 @@ extension Subcommand {
     /// Whether it works without a store, too.
     var canDoWithoutStore: Bool { [.filter, .run, .simulate, .tune].contains(self) }
 
+    var options: [Option] { Option.all.filter { $0.belongs(to: self) } }
+
     var operands: Option.Completion {
         switch self {
         case .simulate, .tune: .file

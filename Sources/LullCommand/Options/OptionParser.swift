@@ -94,7 +94,7 @@ struct Invocation {
             return .usage("lull \(subcommand.rawValue) has no option --format; use --json", subcommand)
         }
         let owner = Subcommand.allCases.first { owner in meant.contains { $0.belongs(to: owner) } }
-        let known = Option.all.filter { $0.belongs(to: subcommand) }.map(\.spelled)
+        let known = subcommand.options.map(\.spelled)
         let nearest = Spelling.nearest(to: String(name), among: known).map { ": did you mean \($0)?" }
         let hint = owner.map { "; lull \($0.rawValue) has one" } ?? nearest ?? operandHint
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)

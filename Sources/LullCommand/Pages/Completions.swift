@@ -13,10 +13,6 @@ enum Completions {
         }
     }
 
-    static func options(of subcommand: Subcommand) -> [Option] {
-        Option.all.filter { $0.belongs(to: subcommand) }
-    }
-
     /// Returns the part of an explanation that fits beside the name: its first sentence, or the part of that before a colon.
     static func explanation(of option: Option, for subcommand: Subcommand) -> String {
         let text = option.explanation(for: subcommand)
@@ -47,7 +43,7 @@ extension Completions {
         var operands = ""
         for subcommand in Subcommand.allCases {
             let name = subcommand.rawValue
-            let known = Self.options(of: subcommand)
+            let known = subcommand.options
             options += "        \(name)) options='\(known.map(\.spelled).joined(separator: " "))' ;;\n"
             values += known.map { branch("\(name):\($0.spelled)", $0.completion(subcommand)) }.joined()
             operands += branch(name, subcommand.operands)
@@ -163,7 +159,7 @@ extension Completions {
     static var zsh: String {
         var cases = ""
         for subcommand in Subcommand.allCases {
-            var specs = Self.options(of: subcommand).map { option in
+            var specs = subcommand.options.map { option in
                 let explanation = "[\(zshEscaped(Self.explanation(of: option, for: subcommand)))]"
                 let value =
                     switch option.completion(subcommand) {
@@ -250,7 +246,7 @@ extension Completions {
         for name in Help.commands {
             lines.append(line("-a \(name) -d \(fishQuoted(Help.summary(of: name)))"))
             guard let subcommand = Subcommand(rawValue: name) else { continue }
-            for option in Self.options(of: subcommand) {
+            for option in subcommand.options {
                 let value =
                     switch option.completion(subcommand) {
                     case .none: ""

@@ -250,12 +250,12 @@ enum ForeignFormat {
         case _ where isUTF16(head): return "it is UTF-16: iconv -f UTF-16 -t UTF-8 \(file) | lull … -"
         case _ where head.first { !JSONText.isBlank($0) } == UInt8(ascii: "["):
             return "it is a JSON array, but a trace has an object on each line: jq -c '.[]' \(file) | lull … -"
-        default: return looksLikeColumns(head) ? columns : nil
+        case _ where looksLikeColumns(head):
+            return "it looks like CSV, but a trace has a JSON object on each line, such as "
+                + #"{"at":12.5,"key":"lamp"}"#
+        default: return nil
         }
     }
-
-    private static let columns =
-        "it looks like CSV, but a trace has a JSON object on each line, such as {\"at\":12.5,\"key\":\"lamp\"}"
 
     /// Returns whether text is UTF-16: it has a byte order mark, or every other byte is zero.
     private static func isUTF16(_ head: [UInt8]) -> Bool {

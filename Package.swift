@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "LullPostgres", targets: ["LullPostgres"]),
         .library(name: "LullRedis", targets: ["LullRedis"]),
         .library(name: "LullTesting", targets: ["LullTesting"]),
+        .library(name: "LullInspection", targets: ["LullInspection"]),
         .executable(name: "lull", targets: ["LullCommand"]),
     ],
     targets: [
@@ -39,9 +40,10 @@ let package = Package(
         .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
         .target(name: "CLullRedis", exclude: ["Scripts"]),
         .target(name: "LullRedis", dependencies: ["LullDurable", "CLullRedis"], swiftSettings: settings),
-        .target(name: "CLullHTTP", exclude: ["Page"]),
+        .target(name: "CLullHTTP", dependencies: ["CLullSystem"], exclude: ["Page"]),
         .target(name: "LullHTTP", dependencies: ["Lull", "CLullHTTP"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
+        .target(name: "LullInspection", dependencies: ["Lull", "LullCore", "CLullSystem"], swiftSettings: settings),
         .target(name: "LullCharts", swiftSettings: settings),
         .target(name: "LullTuning", dependencies: ["LullCore"], swiftSettings: settings),
         .executableTarget(
@@ -73,6 +75,16 @@ let package = Package(
             name: "DurableChild",
             dependencies: ["LullSQLite", "LullPostgres", "CLullPostgres", "LullRedis", "CLullRedis"],
             path: "Tests/DurableChild", swiftSettings: settings),
+        .executableTarget(
+            name: "InspectionChild", dependencies: ["Lull", "LullInspection"], path: "Tests/InspectionChild",
+            swiftSettings: settings),
+        .testTarget(
+            name: "LullInspectionTests",
+            dependencies: [
+                "LullInspection", "Lull", "LullTesting", "CLullSystem", "InspectionChild", "DurableChild",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
         .target(name: "FaultVFS", dependencies: ["CLullSQLite"], path: "Tests/FaultVFS"),
         .testTarget(
             name: "LullSQLiteTests",
@@ -104,7 +116,8 @@ let package = Package(
         .testTarget(
             name: "LullCommandTests",
             dependencies: [
-                "LullCommand", "LullCore", "LullHTTP", "LullTuning", "CLullSystem", "CLullSQLite", "TestSupport",
+                "LullCommand", "LullCore", "LullHTTP", "LullInspection", "LullTuning", "CLullSystem", "CLullSQLite",
+                "InspectionChild", "TestSupport",
             ],
             exclude: ["Goldens"],
             swiftSettings: settings),

@@ -4,6 +4,8 @@
 #endif
 #include "CLullHTTP.h"
 
+#include "lull/sockets.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -15,11 +17,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-static int failed(char *why, size_t size, const char *what, int code) {
-    snprintf(why, size, "%s: %s", what, strerror(code));
-    return -1;
-}
 
 static int is_loopback_address(const struct sockaddr *address) {
     if (address->sa_family == AF_INET)
@@ -74,45 +71,11 @@ int lull_http_port(int descriptor) {
     return 0;
 }
 
-/// Removes what an ended program has left at the path. Returns 0, or -1 if something else is there.
-static int clear(const char *path, const struct sockaddr_un *address, char *why, size_t size) {
-    struct stat status;
-    if (lstat(path, &status) != 0) return errno == ENOENT ? 0 : failed(why, size, "it cannot be looked at", errno);
-    if (S_ISLNK(status.st_mode)) {
-        snprintf(why, size, "it is a symbolic link, which may lead anywhere");
-        return -1;
-    }
-    if (!S_ISSOCK(status.st_mode)) {
-        snprintf(why, size, "there is a file that is no socket");
-        return -1;
-    }
-    if (status.st_uid != geteuid()) {
-        snprintf(why, size, "there is a socket of another user");
-        return -1;
-    }
-    int probe = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (probe < 0) return failed(why, size, "no socket can be made", errno);
-    int is_alive = connect(probe, (const struct sockaddr *)address, sizeof *address) == 0 || errno != ECONNREFUSED;
-    close(probe);
-    if (is_alive) {
-        snprintf(why, size, "another program listens there");
-        return -1;
-    }
-    return unlink(path) == 0 || errno == ENOENT ? 0 : failed(why, size, "the old socket cannot be removed", errno);
-}
-
 int lull_http_listen_at(const char *path, char *why, size_t size) {
     struct sockaddr_un address;
-    memset(&address, 0, sizeof address);
-    address.sun_family = AF_UNIX;
-    if (strlen(path) >= sizeof address.sun_path) {
-        snprintf(why, size, "the path has more than %zu bytes", sizeof address.sun_path - 1);
-        return -1;
-    }
-    strcpy(address.sun_path, path);
-    if (clear(path, &address, why, size) != 0) return -1;
+    if (lull_socket_address(&address, path, why, size) != 0 || lull_socket_clear(path, &address, why, size) != 0) return -1;
     int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (descriptor < 0) return failed(why, size, "no socket can be made", errno);
+    if (descriptor < 0) return lull_socket_failed(why, size, "no socket can be made", errno);
     fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     fcntl(descriptor, F_SETFL, O_NONBLOCK);
     // Who may connect is decided by the user's umask, which may let the group in, and never anybody else.
@@ -123,7 +86,7 @@ int lull_http_listen_at(const char *path, char *why, size_t size) {
     if (is_bound && listen(descriptor, SOMAXCONN) == 0) return descriptor;
     if (is_bound) code = errno;
     close(descriptor);
-    return failed(why, size, "it cannot be listened at", code);
+    return lull_socket_failed(why, size, "it cannot be listened at", code);
 }
 
 void lull_http_identify(const char *path, uint64_t *device, uint64_t *file) {
@@ -147,15 +110,7 @@ int64_t lull_http_user(int descriptor) {
     struct sockaddr_storage address;
     socklen_t size = sizeof address;
     if (getsockname(descriptor, (struct sockaddr *)&address, &size) != 0 || address.ss_family != AF_UNIX) return -1;
-#if defined(__APPLE__)
-    uid_t user;
-    gid_t group;
-    return getpeereid(descriptor, &user, &group) == 0 ? (int64_t)user : -1;
-#else
-    struct ucred peer;
-    socklen_t length = sizeof peer;
-    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? (int64_t)peer.uid : -1;
-#endif
+    return lull_socket_peer(descriptor);
 }
 
 void lull_http_user_name(int64_t user, char *name, size_t size) {

@@ -62,6 +62,7 @@ enum Tool {
         case .forget: return try show(ForgetCommand.run(options))
         case .compact: return try show(CompactCommand.run(options))
         case .serve: return try ServeCommand.run(options)
+        case .top: return try TopCommand.run(invocation.operands, options)
         case .schema, .adopt: return try show(SchemaCommand.run(subcommand, options))
         }
     }

@@ -106,7 +106,7 @@ package struct SlotEngine: ~Copyable {
     /// The number of executions running.
     package var runningCount = 0
     /// The number of executions started.
-    var startCount: UInt64 = 0
+    package var startCount: UInt64 = 0
     var startQueue = Heap<QueuedStart>()
     /// When the next execution may start, as far as the limit decides.
     var limiter: RateLimiter

@@ -1,24 +1,28 @@
 import Foundation
 
-/// A `DurableChild` process that the test starts, stops and kills.
+/// A process, of the program `DurableChild` or another of the tests, that the test starts, stops and kills.
 package final class Child {
     struct NotStarted: Error {
         let code: Int32
     }
-
-    private static let path = Products.path(of: "DurableChild")
 
     private let process: pid_t
     private var hasEnded = false
     /// The status with which it has ended.
     package private(set) var status: Int32 = 0
 
-    package init(_ arguments: String...) throws {
-        var strings = ([Self.path] + arguments).map { strdup($0) } + [nil]
-        var variables = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
+    package convenience init(_ arguments: String...) throws {
+        try self.init(named: "DurableChild", arguments)
+    }
+
+    package init(named program: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws {
+        let path = Products.path(of: program)
+        var strings = ([path] + arguments).map { strdup($0) } + [nil]
+        let environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for string in strings + variables { free(string) } }
         var process: pid_t = 0
-        let code = posix_spawn(&process, Self.path, nil, nil, &strings, &variables)
+        let code = posix_spawn(&process, path, nil, nil, &strings, &variables)
         guard code == 0 else { throw NotStarted(code: code) }
         self.process = process
     }

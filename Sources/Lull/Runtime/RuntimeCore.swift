@@ -17,13 +17,15 @@ package import LullCore
 @usableFromInline
 package class RuntimeCore: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that varies is only touched while `lock` is held.
-    @usableFromInline final let lock = Lock()
+    @usableFromInline package final let lock = Lock()
     // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench ROWS=hot`).
     @exclusivity(unchecked) @usableFromInline package final var engine: SlotEngine
     /// Whether there are event buffers or recordings.
     @exclusivity(unchecked) @usableFromInline final var hasObservers = false
     /// Whether something has been recorded of which observers are to be told when the lock has been released.
     @exclusivity(unchecked) final var wakesObservers = false
+    /// Whether the inspector has been told of this, if there is one.
+    private final var isIntroduced = false
     /// The executions that are ready for the handler's queue.
     @exclusivity(unchecked) private final var ready = ReadyRuns()
     /// The promises to callers that wait for executions to end.
@@ -38,7 +40,7 @@ package class RuntimeCore: @unchecked Sendable {
     private final var retainedSelf: RuntimeCore?
 
     /// Identifies the runtime for the life of the process.
-    final let number = RuntimeNumber.next()
+    package final let number = RuntimeNumber.next()
     final let clock: any WakingClock
     /// Whether that is the system's, which is read without a look at what it is.
     private final let hasSystemClock: Bool
@@ -50,9 +52,9 @@ package class RuntimeCore: @unchecked Sendable {
     /// Whether all values are kept, in companions.
     final let collects: Bool
     private final let atEnd: AtEnd
-    final let kind: Policy.Kind
+    package final let kind: Policy.Kind
     /// Where the program makes it.
-    final let site: SourceSite
+    package final let site: SourceSite
 
     init(
         _ options: CheckedOptions, clock: any WakingClock, queue: DispatchQueue?, engine: consuming SlotEngine
@@ -67,6 +69,10 @@ package class RuntimeCore: @unchecked Sendable {
         workObserver = clock.workObserver
         origin = clock.now()
         self.queue = queue
+        if Introduction.isWanted {
+            isIntroduced = true
+            Introduction.introduce(self)
+        }
     }
 
     deinit {
@@ -74,7 +80,7 @@ package class RuntimeCore: @unchecked Sendable {
     }
 
     /// The present instant.
-    @usableFromInline final var now: CoreInstant { hasSystemClock ? SchedulerClient.now : clock.now() }
+    @usableFromInline package final var now: CoreInstant { hasSystemClock ? SchedulerClient.now : clock.now() }
 
     // MARK: - What depends on the types of keys and values
 
@@ -195,7 +201,10 @@ package class RuntimeCore: @unchecked Sendable {
         if stamp == 1 { clock.wake = { [weak self] source in self?.wake(source) } }
         let previous = retainedSelf
         if isOwnerReleased { retainedSelf = needsWakeUp ? self : nil }
+        let introduces = Introduction.isWanted && !isIntroduced
+        if introduces { isIntroduced = true }
         lock.unlock()
+        if introduces { Introduction.introduce(self) }
         clock.scheduleWakeUp(at: alarm, stamp: stamp, after: source)
         withExtendedLifetime(previous) {}
     }

@@ -209,6 +209,7 @@ enum Subcommand: String, CaseIterable {
     case schema
     case adopt
     case serve
+    case top
 }
 
 extension Subcommand {
@@ -217,16 +218,16 @@ extension Subcommand {
     /// Those of them for which executions take time.
     static let withRuns = withPolicy.filter { $0 != .filter }
     /// Those that work on a store.
-    static let withStore = allCases.filter { ![.simulate, .tune].contains($0) }
+    static let withStore = allCases.filter { ![.simulate, .tune, .top].contains($0) }
 
     /// Whether it works without a store, too.
-    var canDoWithoutStore: Bool { [.filter, .run, .simulate, .tune].contains(self) }
+    var canDoWithoutStore: Bool { [.filter, .run, .simulate, .tune, .top].contains(self) }
 
     var options: [Option] { Option.all.filter { $0.belongs(to: self) } }
 
     var operands: Option.Completion {
         switch self {
-        case .simulate, .tune: .file
+        case .simulate, .tune, .top: .file
         case .run, .work: .command
         case .dead: .choice(["list", "retry", "discard"])
         default: .none

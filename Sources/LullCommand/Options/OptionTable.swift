@@ -190,7 +190,7 @@ extension Option {
             "svg", .output, of: [.simulate, .tune], .file, \.picture, "draw the same as a picture",
             but: [.tune: "draw the same, and saving over delay, as a picture"]),
         Option(
-            "color", .output, of: [.tune, .status, .list, .dead, .workers],
+            "color", .output, of: [.tune, .status, .list, .dead, .workers, .top],
             .choice("WHEN", Terminal.Colour.allCases.map { ($0.rawValue, $0) }), \.colour,
             "bold and coloured output: auto (default: on a terminal, unless NO_COLOR is set), always or never"),
     ]
@@ -302,7 +302,7 @@ extension Option {
             "yes", .own, of: selecting, \.isConfirmed,
             "do not ask: on a terminal, the number is shown first, with a question"),
         Option(
-            "json", .own, of: [.submit, .status, .list, .touch, .flush, .cancel, .dead, .workers],
+            "json", .own, of: [.submit, .status, .list, .touch, .flush, .cancel, .dead, .workers, .top],
             \.printsObjects,
             "print a JSON object for each, one a line",
             but: [
@@ -314,6 +314,7 @@ extension Option {
                 .touch: "print the number in a JSON object", .flush: "print the number in a JSON object",
                 .cancel: "print the number in a JSON object",
                 .dead: "with list: print a JSON object for each, with its values",
+                .top: "print what the program sends: a JSON object of all debouncers, one a line, four a second",
             ]),
         Option(
             "fail-if", .own, of: [.status], .limits, \.limits,

@@ -130,6 +130,26 @@ extension Help {
             ]),
         ])
 
+    static let top = Page(
+        "top", "PATH", "looks into a running program", usage: ["lull top [OPTION…] PATH"],
+        [
+            """
+            Shows the debouncers and throttlers of a program that runs, the busiest first, until a signal comes or the \
+            program ends: on a terminal in place, elsewhere one table after the other, one a second. The program links \
+            LullInspection, and was started with LULL_INSPECT=PATH. Only its user, and root, can look.
+            """,
+            .options([.own, .output]), .heading("Columns of the table"),
+            .terms([
+                ("where", "the file and the line that made it"), ("keys", "its keys that are remembered"),
+                ("pend", "the submits that are pending, or due and waiting to start"),
+                ("due", "how long until the first of them is due"), ("run", "the executions that are running"),
+                ("in/s, out/s", "submits and executions a second, since the table before"),
+                ("save", "the share of all its submits that have needed no execution so far"),
+                ("fail", "the submits whose handler has thrown"), ("policy", "its policy, as options of lull"),
+            ]),
+            .examples(["LULL_INSPECT=/tmp/app.sock ./app & lull top /tmp/app.sock"]),
+        ])
+
     static let completions = Page(
         "completions", "bash|zsh|fish", "prints completions for a shell", usage: ["lull completions bash|zsh|fish"],
         [

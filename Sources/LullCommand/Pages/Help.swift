@@ -9,7 +9,8 @@ enum Help {
 
     /// The pages of all commands, in the order of lists.
     static let all = [
-        filter, run, simulate, tune, submit, work, status, list, touch, flush, cancel, dead, workers, pause, resume,
+        filter, run, simulate, tune, top, submit, work, status, list, touch, flush, cancel, dead, workers, pause,
+        resume,
         serve, forget, compact, schema, adopt, completions, manual, versions,
         Page("help", "[COMMAND]", "explains a command", []),
     ]
@@ -29,7 +30,7 @@ enum Help {
 
     /// What fits a screen: the commands of every day.
     static let everyDay: [Page.Block] = [
-        .paragraph(purpose), .heading("Usage"), .literal([filter, run, simulate, tune].map(\.line)),
+        .paragraph(purpose), .heading("Usage"), .literal([filter, run, simulate, tune, top].map(\.line)),
         .heading("Examples"), .literal(examples),
         .paragraph("Store commands: lull help store. All about a command: lull COMMAND --help."),
         .paragraph("Also: lull version, lull completions SHELL, lull man [COMMAND]."),

@@ -36,7 +36,7 @@ run | work) ;;
         return
     fi
     if [[ -z $command ]]; then
-        COMPREPLY=($(compgen -W 'filter run simulate tune submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'filter run simulate tune top submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version help --help --version' -- "$word"))
         return
     fi
     if [[ $current == --*=* ]]; then
@@ -231,6 +231,7 @@ run | work) ;;
         serve:--hooks) kind=file ;;
         serve:--token-file) kind=file ;;
         serve:--origin) kind=text ;;
+        top:--color) words='auto always never' ;;
         esac
     if [[ -z $words$kind ]]; then
         case $command in
@@ -254,8 +255,9 @@ run | work) ;;
         schema) options='--help --store --apply' ;;
         adopt) options='--help --store' ;;
         serve) options='--help --store --patience --namespace --listen --hooks --token-file --allow-actions --origin' ;;
+        top) options='--help --color --json' ;;
         completions) words='bash zsh fish' ;;
-        man | help) words='filter run simulate tune submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version' ;;
+        man | help) words='filter run simulate tune top submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version' ;;
         esac
         if [[ $current == -* ]]; then
             words=$options
@@ -266,6 +268,7 @@ run | work) ;;
         tune) kind=file ;;
         work) kind=command ;;
         dead) words='list retry discard' ;;
+        top) kind=file ;;
             esac
         fi
     fi

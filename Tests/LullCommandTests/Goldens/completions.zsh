@@ -317,8 +317,15 @@ _lull() {
             '--allow-actions[the page can flush, cancel, retry, discard, touch, pause, r…]' \
             '--origin=[the address at which a proxy shows it, such as https\://lull…]:value: '
         ;;
+    top)
+        _arguments -S \
+            '--help[explain this command]' \
+            '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
+            '--json[print what the program sends]' \
+            '1:trace:_files'
+        ;;
     completions) _arguments '1:shell:(bash zsh fish)' ;;
-    man|help) _arguments '1:command:(filter run simulate tune submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version)' ;;
+    man|help) _arguments '1:command:(filter run simulate tune top submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version)' ;;
     esac
 }
 _lull_commands() {
@@ -328,6 +335,7 @@ _lull_commands() {
         'run:runs COMMAND when a burst is over'
         'simulate:tries a policy on a recorded trace'
         'tune:suggests a wait for a recorded trace'
+        'top:looks into a running program'
         'submit:submits a value to a store'
         'work:runs COMMAND for values that are due'
         'status:counts the work in a store'

@@ -15,6 +15,10 @@ static inline int lull_is_file(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
+static inline int lull_is_socket(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+}
 static inline int lull_is_pipe(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode);

@@ -140,7 +140,7 @@ async function unpackCalls(text) {
     const rows = await unpack(text);
     if (!Array.isArray(rows) || !rows.every(Array.isArray)) throw new Error("its calls are damaged");
     if (rows.length > mostCalls + 1) throw new Error(`it has more than ${mostCalls} calls`);
-    const kinds = ["touch", "flush", "cancel", "shut down", "release", "end"];
+    const kinds = ["touch", "flush", "cancel", "kill -9", "shut down", "release", "end"];
     let at = 0;
     let last = "";
     return rows.map(([pause, what = "", key = "", wait = "", change = 0]) => {

@@ -1,6 +1,8 @@
 // Builds the page.
 
-const stage = new Stage();
+/** What the story makes of executions. */
+const observer = {};
+const stage = new Stage(new Clock(), observer);
 const sceneClock = new Clock();
 
 function showNotice(text) {
@@ -109,6 +111,7 @@ function begin() {
     };
     const showCounters = connectCounters(() => rows.show());
     let inputs = null;
+    let story = null;
     stage.changed = (name, about) => {
         if (name === "over") return showNotice("The last handle is released. Start over to continue.");
         if (name === "started over") {
@@ -128,6 +131,7 @@ function begin() {
         if (name === "submitted" && resumesOnSubmit && demo.isOver) setPaused(false);
         words.happened(name, about);
         panel?.showLink();
+        story?.show();
         showCounters();
         timeline.ask();
     };
@@ -153,7 +157,7 @@ function begin() {
             { at: at + 2 * policy.wait, do: "end" }]);
         showCalls();
         panel.choose(0);
-        element("stage").scrollIntoView();
+        element("lanes").scrollIntoView();
     };
     const judge = new TypingJudge(showGaps);
     const duel = new Duel();
@@ -172,12 +176,15 @@ function begin() {
     const follow = async () => {
         const link = location.hash;
         // A link to a section of the page leaves everything as it is.
+        if (link === "#story") document.body.classList.remove("linked");
         if (!link.startsWith("#!")) return;
         // A newer link may be followed before an older one has been read.
         const number = ++linkCount;
         const isWanted = () => number === linkCount;
         showNotice("");
         document.body.classList.toggle("embed", /[!&]embed(&|$)/.test(link));
+        // Who comes for a stage finds it at the top.
+        document.body.classList.add("linked");
         if (link === lastLink) return;
         const typing = /^#!(typing|duel)=(.*)$/.exec(link);
         try {
@@ -224,12 +231,24 @@ function begin() {
     }
     mountScenes(element("scene-list"), sceneClock);
     connectTuning(stage, inputs.gaps, showGaps);
+    story = new Story(stage, observer, {
+        begin() {
+            demo.pause();
+            setPaused(false);
+        },
+        changed(span) {
+            timeline.span = element("window").value = span;
+            panel.choose(0);
+            showPause();
+            timeline.ask();
+        },
+    });
     const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
     isFollowed.then(() => {
         if (stage.calls.length === 0 && !demo.isOver) demo.begin();
     });
-    return { judge, duel, puzzle, timeline, panel, inputs, demo, isFollowed };
+    return { judge, duel, story, puzzle, timeline, panel, inputs, demo, isFollowed };
 }
 
 loadModule(element("module").textContent).then(async () => {

@@ -191,6 +191,11 @@ class Stage {
         this.#call({ at: this.clock.now, do: "cancel", running });
     }
 
+    /** The process dies: what is in its memory is gone. */
+    kill() {
+        this.#call({ at: this.clock.now, do: "kill -9" });
+    }
+
     shutDown() {
         this.#call({ at: this.clock.now, do: "shut down" });
     }
@@ -227,13 +232,14 @@ class Stage {
         this.submits.push(call);
     }
 
-    #perform(call, { coalescer, policy, touches }) {
+    #perform(call, { coalescer, policy, touches, isStored }) {
         const { at } = call;
         switch (call.do) {
         case "touch": return coalescer.touch(call.key, { wait: call.wait, at }) && touches.push(call);
         case "submit": return coalescer.submit(call.value, { key: call.key, wait: call.wait, at });
         case "flush": return coalescer.flush(undefined, at);
         case "cancel": return coalescer.cancel(undefined, { running: call.running, at });
+        case "kill -9": return isStored ? undefined : coalescer.cancel(undefined, { running: true, at });
         case "shut down": return coalescer.shutDown({ at });
         case "release":
             if (policy.atEnd === "flush") coalescer.flush(undefined, at);
@@ -253,8 +259,8 @@ class Stage {
             if (name === "submit" || name === "touch") {
                 lines.push({ ...line, ...(name === "touch" && { op: name }), ...(key && { key }), value,
                     ...(wait != null && { wait: durationText(wait) }) });
-            } else if (end || name === "flush" || name === "cancel") {
-                lines.push({ ...line, op: end ?? name });
+            } else if (end || name === "flush" || name === "cancel" || name === "kill -9") {
+                lines.push({ ...line, op: end ?? (name === "kill -9" ? "cancel" : name) });
             }
             if (name === "shut down" || name === "release") break;
         }

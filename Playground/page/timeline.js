@@ -228,7 +228,7 @@ class Timeline {
         this.#drawDrops(lane, bar, view);
         this.#drawPending(lane, colour, bar, view);
         this.#drawTouches(lane.touches, (key) => bar(key).y, colour, view.left, view.x);
-        const name = this.#isSmall ? lane.name : `${index + 1}  ${policyName(lane.policy)}`;
+        const name = this.#isSmall ? lane.name : `${index + 1}  ${lane.name ?? policyName(lane.policy)}`;
         if (name) this.#label(name, top + 3, colour);
     }
 
@@ -281,7 +281,7 @@ class Timeline {
             }
             const value = Timeline.shownValue(execution.value);
             const half = context.measureText(value).width / 2;
-            if (this.#stage.keys.length === 1 && !this.#isSmall && at - half > lastValue + 4) {
+            if (this.#stage.keys.length === 1 && !this.#isSmall && !lane.isCrowded && at - half > lastValue + 4) {
                 lastValue = at + half;
                 this.#text(value, at, y + 23, "center", theme.quiet);
             }

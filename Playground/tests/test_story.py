@@ -1,0 +1,185 @@
+"""The story above the stage: each paragraph sets the stage."""
+
+import unittest
+
+from harness import PAGE, PageTest
+
+SCENES = ["keyboard", "bill", "stale", "draft", "worker"]
+
+
+class StoryTest(PageTest):
+    def begin(self, motion="reduce", fragment=""):
+        self.browser.emulate(prefers_reduced_motion=motion)
+        self.browser.open(PAGE, fragment)
+
+    def read(self, index):
+        """Scrolls to a paragraph: 0 is the opening, 6 the end."""
+        self.browser.run("""
+            const step = document.getElementById("story").children[arguments[0]];
+            scrollTo(0, step.getBoundingClientRect().top + scrollY - 16);
+        """, index)
+        self.browser.wait(f"return document.getElementById('story').children[{index}].classList.contains('read')")
+
+    def facts(self, scene):
+        return self.browser.run("""
+            return Object.fromEntries([...document.querySelectorAll(`[data-scene=${arguments[0]}] [data-fact]`)]
+                .map((fact) => [fact.dataset.fact, fact.textContent]));
+        """, scene)
+
+    POLICIES = "return playground.stage.policies.map(playground.policyToLink)"
+    LABELS = "return playground.stage.submits.map(({ label }) => label).join('')"
+
+    def test_the_numbers_are_those_of_the_engine(self):
+        self.begin()
+        written = {scene: self.facts(scene) for scene in SCENES}
+        self.assertEqual(written["bill"], {"fewer": "3 requests", "each": "17", "saved": "82.4"})
+        for index, scene in enumerate(SCENES, 1):
+            self.browser.run("""
+                for (const fact of document.querySelectorAll(`[data-scene=${arguments[0]}] [data-fact]`)) fact.textContent = "?";
+            """, scene)
+            self.read(index)
+            self.assertEqual(self.browser.run(self.LABELS), "weather in lisbon")
+            self.assertEqual(self.facts(scene), written[scene], scene)
+
+    def test_a_paragraph_plays_on_the_live_stage(self):
+        self.begin(motion="no-preference")
+        self.read(2)
+        count = "playground.stage.submits.length"
+        self.browser.wait(f"return {count} > 2")
+        self.assertLess(self.browser.run(f"return {count}"), 17)
+        self.browser.wait("return playground.stage.lanes[1].executions.length === 3")
+        self.assertEqual(self.facts("bill")["saved"], "82.4")
+        # It is the demonstration still: a key begins on an empty stage.
+        self.assertEqual(self.browser.text("#turn"), "Try it:")
+        self.browser.type("#type", "ab")
+        self.assertEqual(self.browser.run(self.LABELS), "ab")
+        self.assertEqual(self.browser.run("return playground.stage.lanes[0].name"), "a request for each key")
+
+    def test_the_readers_keys_become_its_data(self):
+        self.begin()
+        self.read(1)
+        self.browser.type("#type", "my own words")
+        self.assertEqual(self.facts("keyboard"), {"keys": "12 keys", "requests": "12 requests"})
+        for index, scene in enumerate(SCENES[1:], 2):
+            self.read(index)
+            self.assertEqual(self.browser.run(self.LABELS), "my own words", scene)
+        self.assertEqual(self.facts("worker")["lost"], "12 edits")
+        # And stay on the stage when the story is over.
+        self.read(6)
+        self.assertEqual(self.browser.run(self.LABELS), "my own words")
+
+    def test_keys_before_the_story_become_its_data_too(self):
+        self.begin()
+        self.browser.type("#type", "before it")
+        self.read(1)
+        self.assertEqual(self.browser.run(self.LABELS), "before it")
+
+    def test_a_scene_ends_after_the_readers_last_key_and_begins_again_with_the_next(self):
+        self.begin()
+        self.read(4)
+        self.browser.type("#type", "a draft")
+        self.browser.wait("return playground.stage.isOver")
+        self.assertEqual(self.facts("draft"), {"lost": "7 edits", "kept": "0"})
+        self.browser.type("#type", "xy")
+        self.assertEqual(self.browser.run(self.LABELS), "xy")
+        self.assertTrue(self.browser.run("return document.getElementById('notice').hidden"))
+
+    def test_a_store_outlives_the_process(self):
+        self.begin()
+        self.read(5)
+        self.browser.wait("return playground.stage.lanes[1].executions.length === 1")
+        memory, store = self.browser.run("""
+            return playground.stage.lanes.map(({ counters, executions }) => [counters.cancelled, executions.map(({ value }) => value)]);
+        """)
+        self.assertEqual([memory, store], [[1, []], [0, ["weather in lisbon"]]])
+
+    def test_the_stage_has_its_policies_again_when_the_story_is_over(self):
+        self.begin()
+        before = self.browser.run(self.POLICIES)
+        for end in (6, 0):
+            self.read(3)
+            self.assertEqual(self.browser.run(self.POLICIES), ["debounce,0ms,while-running=concurrent", "debounce,300ms,while-running=cancel"])
+            self.read(end)
+            self.assertEqual(self.browser.run(self.POLICIES), before)
+        # No slow server is left.
+        self.assertEqual(self.browser.run("""
+            const { stage } = playground;
+            stage.startOver();
+            stage.clock.hold();
+            stage.submit(1);
+            stage.clock.advance(400);
+            return stage.lanes[0].executions.map(({ takes, outcome }) => [takes, outcome]);
+        """), [[0, "executed"]])
+
+    def test_policies_of_the_readers_own_stay(self):
+        self.begin()
+        self.browser.wait("return document.querySelector('#lanes input')")
+        self.browser.run("""
+            const range = document.querySelector("#lanes input");
+            range.value = 100;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+        """)
+        own = self.browser.run(self.POLICIES)
+        self.read(2)
+        self.assertEqual(self.browser.run(self.POLICIES), own)
+
+    def test_a_jump_over_the_story_leaves_the_stage_alone(self):
+        self.begin()
+        self.browser.click("#submit")
+        self.browser.run("location.hash = '#policies'")
+        self.browser.run("return new Promise((done) => setTimeout(done, 300))")
+        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 1)
+
+    def test_who_comes_for_a_stage_finds_no_story_before_it_and_can_have_it(self):
+        self.begin(fragment="#!debounce,1s")
+        shown = "return document.getElementById('story').checkVisibility()"
+        self.assertFalse(self.browser.run(shown))
+        self.browser.click(".to-story")
+        self.browser.wait(shown)
+
+    def test_paragraphs_are_not_covered_by_the_stage(self):
+        for width, height in ((1280, 800), (768, 1024), (390, 844)):
+            self.browser.resize(width, height)
+            self.begin()
+            for index in range(6):
+                self.read(index)
+                self.browser.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                below, above, bottom = self.browser.run("""
+                    const [stage, last] = [document.querySelector(".seen"), document.querySelector(".read").lastElementChild];
+                    return [last.getBoundingClientRect().bottom, stage.getBoundingClientRect().top, stage.getBoundingClientRect().bottom];
+                """)
+                self.assertLessEqual(below, above, (width, index))
+                self.assertLessEqual(bottom, height)
+
+    def test_on_paper_each_scene_has_its_picture(self):
+        self.begin()
+        self.browser.run("dispatchEvent(new Event('beforeprint'))")
+        self.browser.run("dispatchEvent(new Event('beforeprint'))")
+        kinds = self.browser.run("""
+            return Promise.all([...document.querySelectorAll("#story img")].map(async (image) => {
+                await image.decode();
+                return [image.parentElement.dataset.scene, image.naturalWidth > 300, image.checkVisibility()];
+            }));
+        """)
+        self.assertEqual(kinds, [[scene, True, False] for scene in SCENES])
+
+    def test_a_kill_is_in_links_and_traces(self):
+        self.begin()
+        self.browser.run("""
+            const { stage } = playground;
+            stage.startOver();
+            stage.submit("a");
+            stage.kill();
+        """)
+        self.assertEqual(self.browser.run("return playground.stage.trace.split('\\n').filter(Boolean).map(JSON.parse).map(({ op }) => op ?? null)"),
+                         [None, "cancel"])
+        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
+        self.begin(fragment=link)
+        self.assertEqual(self.browser.run("""
+            const { stage } = playground;
+            return [stage.marks.map(({ name }) => name), stage.lanes[0].counters.cancelled];
+        """), [["kill -9"], 1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -114,7 +114,8 @@ class Stage {
     #lane(policy) {
         const lane = { policy, executions: [], drops: [], touches: [], lastEvent: -Infinity, coalescer: null };
         const note = (at) => { lane.lastEvent = Math.max(lane.lastEvent, at); };
-        lane.coalescer = new Coalescer(policy, this.clock, (execution) => this.#handle(lane, execution), {
+        // To compare, something else may do its work.
+        lane.coalescer = new (policy.engine ?? Coalescer)(policy, this.clock, (execution) => this.#handle(lane, execution), {
             started: (execution) => {
                 Object.defineProperty(execution, "lane", { get: () => this.lanes.indexOf(lane) });
                 lane.executions.push(execution);

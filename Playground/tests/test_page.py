@@ -29,7 +29,7 @@ class AccessibilityTest(PageTest):
     def test_the_page_can_be_used_by_keyboard(self):
         # From the top through every control, until the input of the stage: the links, the timeline and its three tools.
         self.browser.run("document.querySelector('.skip').focus()")
-        self.browser.keys(*["\ue004"] * 6)
+        self.browser.keys(*["\ue004"] * 7)
         self.assertEqual(self.browser.run("return document.activeElement.id"), "timeline")
         self.browser.keys(*["\ue004"] * 4)
         self.assertEqual(self.browser.run("return document.activeElement.id"), "type")

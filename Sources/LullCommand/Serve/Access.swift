@@ -26,7 +26,7 @@ struct AccessToken {
 
     /// Reads a file of tokens: a role, a token and perhaps a name on each line; empty lines and those with # say nothing.
     static func read(_ path: Argument) throws(Failure) -> [AccessToken] {
-        let text = String(decoding: try SecretFile.read(path), as: UTF8.self)
+        let text = String(decoding: try ServedFile.read(path, isSecret: true), as: UTF8.self)
         var tokens: [AccessToken] = []
         // A newline after a carriage return is a character of its own.
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -52,15 +52,17 @@ struct AccessToken {
     }
 }
 
-/// A file that holds secrets.
-enum SecretFile {
-    /// Reads a file that no other user of the machine can read.
-    static func read(_ path: Argument) throws(Failure) -> [UInt8] {
+/// A file that is read whole.
+enum ServedFile {
+    /// Reads a file.
+    ///
+    /// - Parameter isSecret: Whether no other user of the machine may be able to read it.
+    static func read(_ path: Argument, isSecret: Bool) throws(Failure) -> [UInt8] {
         let name = String(cString: path)
         let descriptor = lull_open(path, O_RDONLY)
         guard descriptor >= 0 else { throw Failure.system("cannot be read").of(name) }
         defer { close(descriptor) }
-        guard lull_is_shared(descriptor) == 0 else {
+        guard !isSecret || lull_is_file(descriptor) == 0 || lull_is_shared(descriptor) == 0 else {
             throw .failed("\(name) can be read or written by other users: chmod 600 \(name)")
         }
         var bytes: [UInt8] = []
@@ -74,12 +76,12 @@ enum SecretFile {
             }
             bytes += buffer[..<count]
         }
-        throw .badData("\(name) is larger than 1 MiB, and no file of secrets")
+        throw .badData("\(name) is larger than 1 MiB")
     }
 
     /// Reads a secret: the file without the newline at its end.
     static func secret(_ path: Argument) throws(Failure) -> [UInt8] {
-        var bytes = try read(path)
+        var bytes = try read(path, isSecret: true)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         if bytes.isEmpty { throw .badData("\(String(cString: path)) is empty") }

@@ -18,14 +18,11 @@ struct Hook: Sendable {
     /// Reads a file of hooks: a JSON object with an object for each path.
     static func read(_ file: Argument) throws(Failure) -> [Hook] {
         let name = String(cString: file)
-        guard let data = FileManager.default.contents(atPath: name) else {
-            throw .inputOutput("\(name) cannot be read")
-        }
-        let bytes = Array(data)
+        let bytes = try ServedFile.read(file, isSecret: false)
         do throws(JSONScanner.Fault) { _ = try bytes.withUnsafeBufferPointer(JSONScanner.whole) } catch {
             throw .badData("\(name) is not JSON: \(error)")
         }
-        guard let table = try? JSONDecoder().decode([String: [String: String]].self, from: data) else {
+        guard let table = try? JSONDecoder().decode([String: [String: String]].self, from: Data(bytes)) else {
             throw .badData("\(name) must have an object for each path, whose members are strings")
         }
         if table.isEmpty { throw .badData("\(name) has no hook") }
@@ -75,7 +72,7 @@ struct Hook: Sendable {
         case (let file?, nil):
             // The name lives until the program ends, as those of arguments do.
             guard let path = strdup(file) else { throw .failed("there is no memory left") }
-            return try SecretFile.secret(path)
+            return try ServedFile.secret(path)
         case (nil, let variable?):
             guard let value = getenv(variable), value.pointee != 0 else {
                 throw .badData("the environment has no variable \(variable)")

@@ -96,7 +96,8 @@ enum ServeCommand {
         _ text: String, _ tokens: [AccessToken]?, _ hooks: [Hook]
     ) throws(Failure) -> Listener {
         guard let place = Listener.place(text) else {
-            throw .usage("--listen must be HOST:PORT or unix:PATH, not \"\(text)\"", .serve)
+            throw .usage(
+                "--listen must be HOST:PORT (0.0.0.0:PORT for all addresses) or unix:PATH, not \"\(text)\"", .serve)
         }
         let isLocal: Bool
         do throws(Listener.Failure) { isLocal = try Listener.isLocal(place) } catch {
@@ -118,8 +119,8 @@ enum ServeCommand {
 
     private static func checkedOrigin(_ text: String) throws(Failure) -> String {
         let host = text.drop { $0 != "/" }.dropFirst(2)
-        guard text.hasPrefix("http://") || text.hasPrefix("https://"), !host.isEmpty, !host.contains("/"),
-            !host.contains("@")
+        guard text.hasPrefix("http://") || text.hasPrefix("https://"), !host.isEmpty,
+            host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-.:[]".contains($0)) })
         else {
             throw .usage(
                 "--origin must be a scheme and a host, such as https://lull.example.org, not \"\(text)\"", .serve)

@@ -90,16 +90,14 @@ int lull_http_listen_at(const char *path, char *why, size_t size) {
 }
 
 void lull_http_identify(const char *path, uint64_t *device, uint64_t *file) {
-    struct stat status;
-    int is_there = lstat(path, &status) == 0;
-    *device = is_there ? (uint64_t)status.st_dev : 0;
-    *file = is_there ? (uint64_t)status.st_ino : 0;
+    lull_socket_mark mark = lull_socket_mark_of(path);
+    *device = (uint64_t)mark.device;
+    *file = (uint64_t)mark.inode;
 }
 
 void lull_http_remove(const char *path, uint64_t device, uint64_t file) {
-    uint64_t its_device, its_file;
-    lull_http_identify(path, &its_device, &its_file);
-    if (its_device == device && its_file == file) unlink(path);
+    lull_socket_mark mark = {(int64_t)device, (int64_t)file};
+    lull_socket_remove(path, mark);
 }
 
 void lull_http_close(int descriptor) { close(descriptor); }

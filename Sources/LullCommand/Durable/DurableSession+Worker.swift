@@ -101,7 +101,7 @@ extension DurableSession {
         runs[run.id]?.values = []
         awaited.started(run)
         let item: WorkItem
-        do throws(JSONScanner.Fault) { item = try WorkItem(run, offset: offset, combining) } catch {
+        do throws(JSONScanner.Fault) { item = try WorkItem(run, offset: offset, options.combining) } catch {
             let reason = "a value is not JSON: \(error)"
             loop.streams.log.report("\(subject(run)): \(reason)")
             return event(of: run.id, .failed(reason), at: now)

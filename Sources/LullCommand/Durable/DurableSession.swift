@@ -14,7 +14,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var loop: EventLoop<Handler>
     let subcommand: Subcommand
     let store: CommandStore
-    let combining: CombineRule
     var worker: WorkerStateMachine
     var phase: DurablePhase
 
@@ -51,7 +50,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         loop = try EventLoop(options, handler)
         self.subcommand = subcommand
         store = opened.store
-        combining = CombineRule(opened.rules)
         phase = subcommand == .work ? .working : .reading
         // Records that only wait in the output can go back to the store at once; commands get time to end.
         let lease = options.lease ?? .seconds(30)

@@ -106,6 +106,8 @@ struct CommandOptions {
 
     var keyRule: KeyRule { part(keyField, keyPointer).map { .part($0) } ?? .same }
 
+    var combining: CombineRule { policy.combination ?? .latest }
+
     /// How to find the delay of a record; nil if records have none of their own.
     var delayPart: RecordPart? { part(delayField, delayPointer) }
 

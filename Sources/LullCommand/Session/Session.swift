@@ -8,7 +8,6 @@ internal import LullCore
 struct Session<Handler: ExecutionHandler>: ~Copyable {
     private var loop: EventLoop<Handler>
     private var engine: Engine<Key, Record>
-    private let combining: CombineRule
 
     private var isReading = true
     private var running: [Int64: Running] = [:]
@@ -22,7 +21,6 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     init(_ options: CommandOptions, _ setup: Setup, _ handler: Handler) throws(Failure) {
         loop = try EventLoop(options, handler)
         engine = Engine(setup)
-        combining = options.policy.combination ?? .latest
     }
 
     /// Runs until the input has ended and all executions have.
@@ -146,7 +144,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             return .threw
         }
         // No fault is possible: every record was checked when it was read.
-        guard let item = try? WorkItem(execution, combining) else { return .threw }
+        guard let item = try? WorkItem(execution, loop.options.combining) else { return .threw }
         let ending = loop.handler.start(item, &loop.streams)?.ending
         if ending == nil {
             var batch: Batch<Record>?

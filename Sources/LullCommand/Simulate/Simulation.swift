@@ -7,7 +7,6 @@ internal import LullTuning
 struct Simulation: ~Copyable {
     private let format: CommandOptions.Format
     private let atEnd: CommandOptions.AtEnd
-    private let combining: CombineRule
     private let options: CommandOptions
     /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
@@ -31,7 +30,6 @@ struct Simulation: ~Copyable {
         sampler = options.drawsExcerpt ? Sampler() : nil
         format = options.format ?? .summary
         atEnd = options.atEnd ?? .wait
-        combining = options.policy.combination ?? .latest
         engine = Engine(setup)
         // With a limit, what starts is not what is due: executions have starts and ends, if they take no time.
         running = (options.runTime ?? setup.limit.map { _ in .zero }).map { RunTimes($0) }
@@ -203,7 +201,7 @@ struct Simulation: ~Copyable {
         trace.keys.withText(of: execution.key) { key in
             let line = ExecutionLine(due: execution.due, timing: timing)
             // No fault is possible: the values of a trace are JSON.
-            if combining == .mergeJSON,
+            if options.combining == .mergeJSON,
                 let merged = try? JSONMergePatch.fold(execution.batch.values.map { values[$0] })
             {
                 let none: [[UInt8]] = []
@@ -211,7 +209,7 @@ struct Simulation: ~Copyable {
             } else {
                 line.append(
                     key: key, earlier: execution.batch.earlier.map { values[$0] }, value: values[execution.batch.value],
-                    isCollecting: combining == .collect, to: &output.bytes)
+                    isCollecting: options.combining == .collect, to: &output.bytes)
             }
         }
     }

@@ -25,32 +25,37 @@ package struct HTTPRequest: Sendable {
 
     /// Returns the value of a header field; nil if there is none, or more than one, which could be understood in two ways.
     package func field(_ name: String) -> String? {
-        let found = fields.filter { $0.name.caseInsensitivelyEquals(name) }
-        return found.count == 1 ? found[0].value : nil
+        guard let first = fields.firstIndex(where: { $0.name.caseInsensitivelyEquals(name) }) else { return nil }
+        let isAlone = !fields[(first + 1)...].contains { $0.name.caseInsensitivelyEquals(name) }
+        return isAlone ? fields[first].value : nil
     }
 
     package func hasField(_ name: String) -> Bool { fields.contains { $0.name.caseInsensitivelyEquals(name) } }
 
     /// Returns the text of a field: UTF-8, or else Latin-1, as HTTP once had it, so that different bytes do not become the same text.
-    static func text(_ bytes: [UInt8]) -> String {
+    static func text(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
     }
 
     /// Why the end of the request, or its host, could be understood in another way by a proxy in front of the server; nil if it could not.
     /// What a proxy takes for one request could then be two (request smuggling).
     var ambiguity: String? {
-        func values(_ name: String) -> [String] {
-            fields.filter { $0.name.caseInsensitivelyEquals(name) }.map(\.value)
+        var (lengths, hosts) = (0, 0)
+        for (name, value) in fields {
+            if name.caseInsensitivelyEquals("Content-Length") {
+                lengths += 1
+            } else if name.caseInsensitivelyEquals("Transfer-Encoding") {
+                lengths += 1
+                if !value.caseInsensitivelyEquals("chunked") { return "Transfer-Encoding must be chunked" }
+            } else if name.caseInsensitivelyEquals("Host") {
+                hosts += 1
+            } else if name.utf8.contains(where: { $0 <= UInt8(ascii: " ") }) {
+                // Some read what stands before the blank as the name.
+                return "the name of a header field has a blank"
+            }
         }
-        let codings = values("Transfer-Encoding")
-        if codings.count + values("Content-Length").count > 1 { return "the length of the body is given twice" }
-        if let coding = codings.first, !coding.caseInsensitivelyEquals("chunked") {
-            return "Transfer-Encoding must be chunked"
-        }
-        if values("Host").count > 1 { return "there is more than one host" }
-        // Some read what stands before the blank as the name.
-        let hasBlank = fields.contains { field in field.name.utf8.contains { $0 <= UInt8(ascii: " ") } }
-        return hasBlank ? "the name of a header field has a blank" : nil
+        if lengths > 1 { return "the length of the body is given twice" }
+        return hosts > 1 ? "there is more than one host" : nil
     }
 
     /// Returns the values of an argument.

@@ -190,7 +190,7 @@ package final class HTTPServer: Sendable {
 
     /// Returns the answer to a request whose body need not be read.
     private func early(_ request: HTTPRequest) -> HTTPAnswer? {
-        if work.value.isEnding { return ended }
+        if work.change({ $0.isEnding }) { return ended }
         if let reason = request.ambiguity { return handlers.failure(400, reason) }
         if request.arguments.contains(where: { $0.name == HTTPConnection.malformed }) {
             return handlers.failure(400, "the query has a % that begins no byte")
@@ -286,7 +286,7 @@ package final class HTTPServer: Sendable {
                 },
                 Unmanaged.passRetained(stream).toOpaque(),
                 { Unmanaged<EventStream>.fromOpaque($0!).release() })
-            if work.value.isEnding { stream.end() }
+            if work.change({ $0.isEnding }) { stream.end() }
         }
         guard let response else { return LULL_MHD_NO }
         defer { lull_MHD_destroy_response(response) }
@@ -364,36 +364,40 @@ struct HTTPConnection: @unchecked Sendable {
 
     /// Copies the head of the request.
     func request(_ method: String, _ path: String) -> HTTPRequest {
-        let fields = pairs(LULL_MHD_HEADERS).map { name, value in
-            (name: HTTPRequest.text(name), value: HTTPRequest.text(value))
+        var fields: [(name: String, value: String)] = []
+        forEachPair(LULL_MHD_HEADERS) { name, value in
+            fields.append((HTTPRequest.text(name), HTTPRequest.text(value)))
         }
-        let arguments = pairs(LULL_MHD_ARGUMENTS).map { name, value in
+        var arguments: [(name: String, value: [UInt8])] = []
+        forEachPair(LULL_MHD_ARGUMENTS) { name, value in
             guard let name = PercentEncoding.decoded(name, isQuery: true),
                 let value = PercentEncoding.decoded(value, isQuery: true)
-            else { return (name: Self.malformed, value: [UInt8]()) }
-            return (name: String(decoding: name, as: UTF8.self), value: value)
+            else { return arguments.append((Self.malformed, [])) }
+            arguments.append((String(decoding: name, as: UTF8.self), value))
         }
         return HTTPRequest(
             method: method, path: path, fields: fields, arguments: arguments, descriptor: lull_http_descriptor(pointer))
     }
 
-    private final class Pairs {
-        var all: [(name: [UInt8], value: [UInt8])] = []
+    private final class PairReader {
+        let take: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
+
+        init(_ take: @escaping (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) { self.take = take }
     }
 
-    private func pairs(_ kind: Int32) -> [(name: [UInt8], value: [UInt8])] {
-        let pairs = Pairs()
-        _ = lull_MHD_get_connection_values_n(
-            pointer, kind,
-            { context, _, name, nameSize, value, valueSize in
-                func bytes(_ start: UnsafePointer<CChar>?, _ size: Int) -> [UInt8] {
-                    start.map { Array(UnsafeRawBufferPointer(start: $0, count: size)) } ?? []
-                }
-                // Proof: it is the object above, which lives longer than the call.
-                Unmanaged<Pairs>.fromOpaque(context!).takeUnretainedValue()
-                    .all.append((bytes(name, nameSize), bytes(value, valueSize)))
-                return LULL_MHD_YES
-            }, Unmanaged.passUnretained(pairs).toOpaque())
-        return pairs.all
+    private func forEachPair(_ kind: Int32, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
+        withoutActuallyEscaping(body) { body in
+            let reader = PairReader(body)
+            _ = lull_MHD_get_connection_values_n(
+                pointer, kind,
+                { context, _, name, nameSize, value, valueSize in
+                    // Proof: it is the object above, which lives longer than the call.
+                    Unmanaged<PairReader>.fromOpaque(context!).takeUnretainedValue().take(
+                        UnsafeRawBufferPointer(start: name, count: nameSize),
+                        UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueSize))
+                    return LULL_MHD_YES
+                }, Unmanaged.passUnretained(reader).toOpaque())
+            withExtendedLifetime(reader) {}
+        }
     }
 }

@@ -29,8 +29,11 @@ enum Serve {
         try Data(
             """
             wrk.method, wrk.body = "POST", "\(Servers.value)"
+            local requests = {}
             request = function()
-                return wrk.format(nil, "/v1/\(Servers.namespace)/key-" .. math.random(1000))
+                local key = math.random(1000)
+                requests[key] = requests[key] or wrk.format(nil, "/v1/\(Servers.namespace)/key-" .. key)
+                return requests[key]
             end
             """.utf8
         ).write(to: URL(fileURLWithPath: script))

@@ -1,5 +1,6 @@
 internal import Lull
 internal import LullDurable
+internal import LullSQLite
 
 /// Records together what is submitted while earlier submits are being recorded: one commit, and one task, for many requests.
 final class SubmitBatches: Sendable {
@@ -24,21 +25,24 @@ final class SubmitBatches: Sendable {
         var merging: [String: (isMerging: Bool, until: ContinuousClock.Instant)] = [:]
     }
 
-    /// While one batch is on its way to a server, another one can be.
-    private static let mostUnderWay = 2
+    /// While one batch is on its way to a server, another one can be. A file takes one after the other, and larger ones sooner.
+    private let mostUnderWay: Int
     /// The most submits in a batch.
     private static let most = 256
 
     private let store: any WatchedStore
     private let state = Guarded(State())
 
-    init(_ store: any WatchedStore) { self.store = store }
+    init(_ store: any WatchedStore) {
+        self.store = store
+        mostUnderWay = store is SQLiteStore ? 1 : 2
+    }
 
     /// Records a submit. The answer comes from another task.
     func add(_ submission: DurableSubmission, _ done: @escaping @Sendable (Answer) -> Void) {
         let begins = state.change { state in
             state.waiting.append(Entry(submission: submission, done: done))
-            guard state.underWay < Self.mostUnderWay else { return false }
+            guard state.underWay < mostUnderWay else { return false }
             state.underWay += 1
             return true
         }

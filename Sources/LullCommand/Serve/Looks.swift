@@ -29,7 +29,7 @@ final class Looks: Sendable {
         /// When the store last answered.
         var answered: ContinuousClock.Instant?
         /// Continued when somebody opens a page.
-        var sleeper: CheckedContinuation<Void, Never>?
+        var resting: CheckedContinuation<Void, Never>?
     }
 
     private struct Viewer {
@@ -74,7 +74,7 @@ final class Looks: Sendable {
         wake()
     }
 
-    private func wake() { state.change { $0.sleeper.take() }?.resume() }
+    private func wake() { state.change { $0.resting.take() }?.resume() }
 
     /// Waits for the next look. A page that is opened while none is ends it early.
     private func rest() async {
@@ -89,7 +89,7 @@ final class Looks: Sendable {
         await withCheckedContinuation { continuation in
             let isNeeded = state.change { state in
                 let isNeeded = state.viewers.isEmpty && !Task.isCancelled
-                if isNeeded { state.sleeper = continuation }
+                if isNeeded { state.resting = continuation }
                 return isNeeded
             }
             if !isNeeded { continuation.resume() }

@@ -39,21 +39,19 @@ package final class EventStream: Sendable {
     }
 
     /// Sends an event, instead of one that the client has not begun to read.
-    package func publish(_ event: Event) { send(event.bytes) }
+    package func publish(_ event: Event) {
+        state.change { state in
+            if state.isGone { return }
+            state.next = event.bytes
+            Self.resume(&state)
+        }
+    }
 
     /// Sends a comment if nothing else is on its way, so that everything in between sees that the connection lives.
     package func keepAlive() {
         state.change { state in
             if state.next != nil || state.position < state.sending.count { return }
             state.next = Array(": still here\n\n".utf8)
-            Self.resume(&state)
-        }
-    }
-
-    private func send(_ event: [UInt8]) {
-        state.change { state in
-            if state.isGone { return }
-            state.next = event
             Self.resume(&state)
         }
     }

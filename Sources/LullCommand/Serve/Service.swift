@@ -122,7 +122,10 @@ final class Service: Sendable {
                 Task { done(counted(await page.act(name, request, visitor))) }
             case .submit: door.submit(request) { [self] in done(counted($0, isSubmit: true)) }
             case .hook(let hook):
-                door.submit(request, to: hook, at: Int64(time(nil))) { [self] in done(counted($0, isSubmit: true)) }
+                // A signature is of the whole body, which may be large: not on the thread of all requests.
+                Task { [self] in
+                    door.submit(request, to: hook, at: Int64(time(nil))) { [self] in done(counted($0, isSubmit: true)) }
+                }
             }
         } catch {
             done(counted(.refusal(error)))

@@ -211,7 +211,7 @@ struct PageService: Sendable {
         case "submit":
             let submission = DurableSubmission(
                 namespace: namespace, key: try key(of: request), value: request.body,
-                token: request.field("Idempotency-Key"))
+                token: try Door.token(request))
             let receipt = try await store.submit(submission)
             return ("submitted generation \(receipt.generation)", [])
         default: break

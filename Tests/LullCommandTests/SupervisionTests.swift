@@ -142,8 +142,10 @@ struct SupervisionTests {
         let record = String(repeating: "x", count: size - 1) + "\n"
         for round in 0..<40 {
             // Each command takes long enough to be running when the program is killed.
-            let process = try start("--wait 0 --while-running concurrent --jobs 3", "sleep 0.01; wc -c >>\(log.path)")
+            let process = try start(
+                "--wait 0 --while-running concurrent --jobs 3", "sleep 0.01; wc -c >>\(log.path); echo counted")
             process.keepSending(record, pause: 2000)
+            #expect(try process.line() == "counted")
             usleep(UInt32(20_000 + 2500 * (round % 20)))
             process.signal(SIGKILL)
             _ = try process.end()

@@ -1,14 +1,6 @@
 internal import Dispatch
 package import LullCore
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
-
 /// The engine behind a lock, and the clock that wakes it: what all debouncers and throttlers have in common, whatever their keys
 /// and values are. ``Runtime`` keeps those, and calls the handler.
 ///
@@ -30,7 +22,7 @@ package class RuntimeCore: @unchecked Sendable {
     @exclusivity(unchecked) private final var ready = ReadyRuns()
     /// The promises to callers that wait for executions to end.
     final var waiters: [WaiterID: Promise<Void>] = [:]
-    private final var lastWaiter: WaiterID = 0
+    final var lastWaiter: WaiterID = 0
 
     /// The stamp of the wake-up that was scheduled last.
     private final var wakeUpStamp: UInt64 = 0
@@ -395,16 +387,6 @@ package class RuntimeCore: @unchecked Sendable {
 
     // Nothing is kept for a caller whose wait was cancelled until what it waited for ends, which it may never do.
 
-    /// Withdraws a caller that waited for all keys: with many, in portions, as the call for all keys was made.
-    private final func withdraw(_ waiter: WaiterID) {
-        removePromise(of: waiter)
-        var blocks = 0..<Self.keysAtOnce / 64
-        while !lock.withLock({ engine.removeWaiter(waiter, fromBlocks: blocks) }) {
-            blocks = blocks.upperBound..<blocks.upperBound + Self.keysAtOnce / 64
-            pauseBetweenPortions()
-        }
-    }
-
     final func removePromise(of waiter: WaiterID) {
         let released = lock.withLock {
             let promise = waiters.removeValue(forKey: waiter)
@@ -414,102 +396,7 @@ package class RuntimeCore: @unchecked Sendable {
         withExtendedLifetime(released) {}
     }
 
-    // MARK: - Calls for all keys
-
-    // With many keys they take the lock several times, for a portion of the keys each: a submit in between waits no longer than for
-    // any other call (`make bench ROWS=holds`).
-
-    /// How many keys a call for all keys handles under one lock.
-    private static var keysAtOnce: Int { 256 }
-
-    /// Pauses so that a thread that waits for the lock can wake up and take it.
-    private final func pauseBetweenPortions() {
-        usleep(20)
-    }
-
-    /// Passes a call for all keys at the present instant to the engine, and performs the answer (<doc:Semantics>, section 5).
-    ///
-    /// - Parameters:
-    ///   - kind: The call.
-    ///   - closing: Whether later submits are rejected.
-    final func sweep(_ kind: Sweep.Kind, closing: Bool = false) {
-        _ = sweep(kind, closing: closing, awaiting: false)
-    }
-
-    /// Does the same, and waits until the executions that run or wait after the call have ended.
-    ///
-    /// Inside a handler of the same debouncer it does not wait.
-    final nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
-        guard let waiter = sweep(kind, closing: closing, awaiting: !isInsideHandler) else { return }
-        if await waiter.promise.value(observer: workObserver) == nil { withdraw(waiter.id) }
-    }
-
-    private final func sweep(
-        _ kind: Sweep.Kind, closing: Bool, awaiting: Bool
-    ) -> (id: WaiterID, promise: Promise<Void>)? {
-        let now = self.now
-        if lock.withLock({ engine.keyCount > Self.keysAtOnce }) {
-            return sweepInPortions(kind, closing: closing, awaiting: awaiting, at: now)
-        }
-        return handle {
-            if closing { close(kind) }
-            engine.sweep(kind, at: now)
-            return awaiting ? addWaiter() : nil
-        }
-    }
-
-    private final func sweepInPortions(
-        _ kind: Sweep.Kind, closing: Bool, awaiting: Bool, at now: CoreInstant
-    ) -> (id: WaiterID, promise: Promise<Void>)? {
-        catchUp(to: now)
-        let promise = awaiting ? Promise<Void>() : nil
-        lock.lock()
-        if closing { close(kind) }
-        lastWaiter += 1
-        let waiter = lastWaiter
-        if let promise { waiters[waiter] = promise }
-        var sweep = engine.beginSweep(kind, at: now, waiter: awaiting ? waiter : nil)
-        lock.unlock()
-        while !sweep.isDone {
-            sweep.sortIfNeeded()
-            handle { engine.continueSweep(&sweep, limit: Self.keysAtOnce) }
-            pauseBetweenPortions()
-        }
-        return promise.map { (waiter, $0) }
-    }
-
-    /// Refuses submits from now on. The caller holds the lock.
-    private final func close(_ kind: Sweep.Kind) {
-        engine.close()
-        engine.stopHolding(flushing: kind == .flush)
-    }
-
-    /// Starts the executions that are due by an instant, in portions.
-    private final func catchUp(to now: CoreInstant) {
-        var isBehind = true
-        while isBehind {
-            isBehind = handle {
-                engine.advance(to: now, limit: Self.keysAtOnce / 4)
-                return engine.nextAlarm <= now
-            }
-        }
-    }
-
-    /// Returns when the next value of any key falls due.
-    ///
-    /// With many keys it starts what is due by now, as the timer would, and searches the deadline queue in portions.
-    final func nextDue(at now: CoreInstant) -> CoreInstant? {
-        let (isFound, due) = lock.withLock {
-            engine.keyCount > Self.keysAtOnce ? (false, nil) : (true, engine.nextDue(at: now))
-        }
-        if isFound { return due }
-        while true {
-            catchUp(to: now)
-            let (isExact, due) = lock.withLock { engine.refineNextDue(at: now, budget: 16 * Self.keysAtOnce) }
-            if isExact { return due }
-            pauseBetweenPortions()
-        }
-    }
+    // MARK: - The end of the owner
 
     /// Handles the release of the owner, as `atEnd` says. Values that are still pending keep the runtime alive until they are due.
     final func ownerIsReleased() {

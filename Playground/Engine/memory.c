@@ -81,3 +81,16 @@ __int128 __multi3(__int128 left, __int128 right) {
 
 size_t __stack_chk_guard = 0x4c756c6c;
 void __stack_chk_fail(void) { __builtin_trap(); }
+
+int memcmp(void const *left, void const *right, size_t size) {
+    unsigned char const *one = left, *other = right;
+    for (size_t index = 0; index < size; index++)
+        if (one[index] != other[index]) return one[index] - other[index];
+    return 0;
+}
+
+// Unicode's tables, of which text in ASCII needs none: there is no other text in the module.
+unsigned short _swift_stdlib_getNormData(unsigned scalar) { return (void)scalar, 0; }
+unsigned _swift_stdlib_getComposition(unsigned one, unsigned other) { return (void)one, (void)other, 0xffffffff; }
+unsigned _swift_stdlib_getDecompositionEntry(unsigned scalar) { return (void)scalar, 0; }
+unsigned char const _swift_stdlib_nfd_decompositions[1];

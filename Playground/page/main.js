@@ -256,7 +256,7 @@ loadModule(element("module").textContent).then(async () => {
     const { isFollowed, ...parts } = begin();
     /** For the tests, and for use in the console. */
     window.playground = {
-        Engine, Coalescer, Clock, presets, swiftCode, commandLine, policyToLink, policyFromLink, Trace, Log, TraceError, Tuner,
+        Engine, Coalescer, Clock, StoreSimulation, presets, swiftCode, commandLine, policyToLink, policyFromLink, Trace, Log, TraceError, Tuner,
         Stage, Replay, stage, sceneClock, linkWithCalls, ...parts,
     };
     await isFollowed;

@@ -67,7 +67,7 @@ extension DurableRules {
         let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
         let restart = whileRunning.name.map { "restart when \($0)" }
         let combining = isMerging ? "merge" : combination.name
-        return [kind, edges.map(\.1).joined(separator: ","), combining] + [restart].compactMap(\.self)
+        return [kind, edges.map { $0.1 }.joined(separator: ","), combining] + [restart].compactMap { $0 }
     }
 
     /// `debounce trailing latest`.

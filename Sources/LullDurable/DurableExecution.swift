@@ -59,6 +59,15 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
 /// Folds a value into the one that is pending.
 typealias DurableFold<Value> = @Sendable (_ pending: inout Value, _ value: Value) -> Void
 
+extension DurableDeadRun {
+    /// Returns the values as the handler would have got them; with `merge`, those that would have been folded.
+    ///
+    /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.
+    public func values<Value: Decodable>(as type: Value.Type) throws(UndecodableBytes) -> [Value] {
+        try decodeValues(values, as: type, of: "dead run \(id)")
+    }
+}
+
 /// Decodes the values of a run, as a store has them.
 ///
 /// - Parameter subject: What the error names.

@@ -23,7 +23,7 @@ struct WorkerTests {
     @Test
     func `tells the store that it is there when it begins, and every minute until it has ended`() {
         var rig = Rig(announces: true)
-        let announcement = WorkerStateMachine.Action.announce(DurableWorker.Identity(id: 7))
+        let announcement = WorkerStateMachine.Action.announce
         #expect(rig.woke() == [announcement, Rig.claim(2)])
         #expect(rig.claimed([.some(1)], next: nil, mark: 1).first == .start(.some(1)))
         #expect(rig.worker.alarm <= rig.now.advanced(by: .seconds(60)))

@@ -16,19 +16,6 @@ func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Voi
     return { error, _ in await onFailure(error) }
 }
 
-/// The place in the program where a debouncer or throttler is made.
-package struct SourceSite: Sendable, CustomStringConvertible {
-    package let fileID: StaticString
-    package let line: UInt
-
-    package init(_ fileID: StaticString, _ line: UInt) {
-        self.fileID = fileID
-        self.line = line
-    }
-
-    package var description: String { "\(fileID):\(line)" }
-}
-
 /// Logs that an execution has failed, where the program has no `onFailure`.
 func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
     let name = kind == .debounce ? "debouncer" : "throttler"

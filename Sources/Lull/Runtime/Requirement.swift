@@ -1,3 +1,16 @@
+/// The place in the program where a debouncer or throttler is made.
+package struct SourceSite: Sendable, CustomStringConvertible {
+    package let fileID: StaticString
+    package let line: UInt
+
+    package init(_ fileID: StaticString, _ line: UInt) {
+        self.fileID = fileID
+        self.line = line
+    }
+
+    package var description: String { "\(fileID):\(line)" }
+}
+
 /// Stops the program with a message if a setting in its code breaks a rule (<doc:Semantics>, section 10).
 ///
 /// A precondition has no message in an optimised build.

@@ -37,10 +37,11 @@ extension DurableSession {
         _ action: WorkerStateMachine.Action, _ calls: inout StoreCalls, at now: CoreInstant
     ) -> WorkerStateMachine.Event? {
         switch action {
-        case .announce(let worker):
+        case .announce:
             // If the store is away, its next claim or report shows it.
+            let identity = DurableWorker.Identity(id: worker.configuration.owner)
             let namespace = options.namespace
-            try? store.change { try await $0.announce(worker, in: namespace) }
+            try? store.change { try await $0.announce(identity, in: namespace) }
         case .claim(let claim):
             calls.claim = claim
         case .report(let report):

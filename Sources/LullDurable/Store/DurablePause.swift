@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 /// The pause of a namespace: why and when it was paused. See ``DurableCoalescer/pause(reason:)``.
 public struct DurablePause: Hashable, Sendable {
@@ -22,9 +22,7 @@ extension DurablePause {
     /// Returns as much of a reason as every store can keep; nil for an empty one.
     package static func kept(_ reason: String?) -> String? {
         guard let reason, !reason.isEmpty else { return nil }
-        // The text of PostgreSQL cannot have a zero.
-        let kept = String(String.UnicodeScalarView(reason.unicodeScalars.prefix(longestReason)))
-        return kept.replacing("\0", with: "\u{FFFD}")
+        return String(String.UnicodeScalarView(reason.unicodeScalars.prefix(longestReason))).withoutZeros
     }
 
     /// Returns a namespace's pause after it was paused: a namespace that is paused again has been paused since the first time, and keeps
@@ -40,4 +38,11 @@ extension DurablePause {
 
     /// `: the reason`, or nothing.
     package var suffix: String { reason.map { ": \($0)" } ?? "" }
+}
+
+extension String {
+    /// The text as every store can keep it: PostgreSQL's cannot have a zero.
+    var withoutZeros: String {
+        String(String.UnicodeScalarView(unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+    }
 }

@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 /// Some of the keys, or of the dead runs, of a namespace: those that meet every condition. For calls on many of them at once.
 ///
@@ -28,8 +28,7 @@ public struct DurableSelection: Hashable, Sendable {
     package init(prefix: [UInt8], olderThan age: Duration?, error: String?) {
         self.prefix = prefix
         self.age = age.map { max(.zero, $0) }
-        // As far as every store can keep it.
-        self.error = error?.replacing("\0", with: "\u{FFFD}")
+        self.error = error?.withoutZeros
     }
 
     /// Everything.
@@ -67,11 +66,11 @@ extension DurableSelection {
         row.settle(at: now, by: rules, &endings)
         let waiting = row.run.flatMap { $0.isInBackoff ? $0 : nil }
         if let error {
-            guard let text = waiting?.error, text.contains(Array(error.utf8)) else { return false }
+            guard let text = waiting?.error, text.contains(error.utf8) else { return false }
         }
         guard let age else { return true }
         let firsts = [row.pending == nil ? nil : row.gate.first, row.ready?.first, waiting?.value.first]
-        guard let first = firsts.compactMap(\.self).min() else { return false }
+        guard let first = firsts.compactMap({ $0 }).min() else { return false }
         return first.advanced(by: CoreDuration(age)) <= now
     }
 
@@ -83,7 +82,7 @@ extension DurableSelection {
             return false
         }
         guard let part = self.error else { return true }
-        return error?.contains(Array(part.utf8)) ?? false
+        return error?.contains(part.utf8) ?? false
     }
 }
 
@@ -97,5 +96,12 @@ extension DurableSelectionCount {
         }
         if changes(.flush) { flushable += 1 }
         if changes(.cancel) { cancellable += 1 }
+    }
+}
+
+extension [UInt8] {
+    /// Whether a text is a part of these bytes.
+    fileprivate func contains(_ part: String.UTF8View) -> Bool {
+        part.count <= count && (0...count - part.count).contains { self[$0...].starts(with: part) }
     }
 }

@@ -92,7 +92,7 @@ extension DurableTable {
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
-            result.dead += endings.filter { $0.how == .dead }.compactMap(\.run).map { run in
+            result.dead += endings.filter { $0.how == .dead }.compactMap { $0.run }.map { run in
                 DurableRun(key: old.key, stored: [], run: run)
             }
             result.room.note(isClaimed: isClaimed, wasLost: wasLost, until: row.run?.state.end, at: now)

@@ -291,7 +291,7 @@ extension DurableRow {
     fileprivate func hadWork(at instant: CoreInstant) -> Bool {
         let firsts = [
             pending == nil ? nil : gate.first, ready?.first, run.flatMap { $0.isInBackoff ? $0.value.first : nil },
-        ].compactMap(\.self)
+        ].compactMap { $0 }
         return firsts.isEmpty || firsts.contains { $0 <= instant }
     }
 }
@@ -310,7 +310,7 @@ extension DurableEntry {
         var broken = row.checkInvariants()
         if row.isIdle { broken.append("an idle row is deleted") }
         if wake > row.wake(by: rules) { broken.append("it wakes at \(wake), not at \(row.wake(by: rules))") }
-        let live = [row.run?.value.submits, row.ready?.submits, row.pendingSubmits].compactMap(\.self)
+        let live = [row.run?.value.submits, row.ready?.submits, row.pendingSubmits].compactMap { $0 }
         // A dead run that was retried may be older than the row.
         let own = (ends + live).filter { $0.upperBound > row.born }
         var next = row.born

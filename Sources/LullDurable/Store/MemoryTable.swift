@@ -15,10 +15,11 @@ struct MemoryTable: DurableTable {
         var rows: [[UInt8]: DurableEntry] = [:]
         var ends: [[UInt8]: [End]] = [:]
         var dead: [Int64: Dead] = [:]
-        var tokens: [String: DurableReceipt] = [:]
+        /// By their bytes.
+        var tokens: [[UInt8]: DurableReceipt] = [:]
         /// The keys that have ends, and the tokens, by age.
         var endLog = AgeLog<[UInt8]>()
-        var tokenLog = AgeLog<String>()
+        var tokenLog = AgeLog<[UInt8]>()
         var totals = DurableTotals()
         /// What the limit has counted.
         var arrival = CoreInstant.farPast
@@ -89,7 +90,7 @@ struct MemoryTable: DurableTable {
     }
 
     mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
-        self[namespace].rows.values.map(\.wake).min()
+        self[namespace].rows.values.map { $0.wake }.min()
     }
 
     mutating func held(by owner: Int64, in namespace: DurableNamespace) -> [DurableEntry] {
@@ -99,7 +100,7 @@ struct MemoryTable: DurableTable {
     }
 
     mutating func handles(in namespace: DurableNamespace) -> [Int64] {
-        self[namespace].entries { _ in true }.map(\.handle)
+        self[namespace].entries { _ in true }.map { $0.handle }
     }
 
     mutating func entry(of handle: Int64, in namespace: DurableNamespace) -> DurableEntry? {
@@ -110,11 +111,11 @@ struct MemoryTable: DurableTable {
     mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
         self[namespace].entries { entry in
             entry.row.pending?.submitter == .one(submitter) || entry.row.pending?.submitter == .several
-        }.map(\.key)
+        }.map { $0.key }
     }
 
     mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
-        entry.row.run.map { $0.value.batch.values.map(\.bytesInMemory) } ?? []
+        entry.row.run.map { $0.value.batch.values.map { $0.bytesInMemory } } ?? []
     }
 
     mutating func arrival(in namespace: DurableNamespace) -> CoreInstant { self[namespace].arrival }
@@ -177,8 +178,9 @@ struct MemoryTable: DurableTable {
     }
 
     mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) -> Int64? {
-        let ended = self[namespace].ends[key]?.map(\.submits.upperBound) ?? []
-        return (ended + self[namespace].dead.values.filter { $0.key == key }.map(\.run.value.submits.upperBound)).max()
+        let ended = self[namespace].ends[key]?.map { $0.submits.upperBound } ?? []
+        return (ended + self[namespace].dead.values.filter { $0.key == key }.map { $0.run.value.submits.upperBound })
+            .max()
     }
 
     mutating func findDead(
@@ -196,12 +198,13 @@ struct MemoryTable: DurableTable {
     // MARK: - Tokens and retention
 
     mutating func answer(to token: String, in namespace: DurableNamespace) -> DurableReceipt? {
-        self[namespace].tokens[token]
+        self[namespace].tokens[Array(token.utf8)]
     }
 
     mutating func remember(
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) {
+        let token = Array(token.utf8)
         self[namespace].tokens[token] = receipt
         self[namespace].tokenLog.append(token, at: now)
     }
@@ -284,7 +287,7 @@ extension MemoryTable {
     ) -> [DurableListing<[UInt8]>] {
         earliest(in: namespace, through: .farFuture, limit: DurableListing<[UInt8]>.mostRows(for: limit))
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
-            .filter(\.hasWork).prefix(max(0, limit)).sortedByChange()
+            .filter { $0.hasWork }.prefix(max(0, limit)).sortedByChange()
     }
 
     func ended(
@@ -321,7 +324,7 @@ extension MemoryTable {
 extension MemoryTable.Dead {
     /// Returns the record of the run.
     func described(withValues: Bool, at now: CoreInstant) -> DurableDeadRun<[UInt8]> {
-        let values = withValues ? run.value.batch.values.map(\.bytesInMemory) : []
+        let values = withValues ? run.value.batch.values.map { $0.bytesInMemory } : []
         return DurableDeadRun(key: key, run: run, stored: values, diedAt: at, at: now)
     }
 }
@@ -330,8 +333,8 @@ extension MemoryTable {
     /// Returns the rules that do not hold; empty unless there is a bug.
     func checkInvariants(of namespace: DurableNamespace, isComplete: Bool) -> [String] {
         self[namespace].entries { _ in true }.flatMap { entry in
-            let dead = self[namespace].dead.values.filter { $0.key == entry.key }.map(\.run.value.submits)
-            let ends = (self[namespace].ends[entry.key] ?? []).map(\.submits)
+            let dead = self[namespace].dead.values.filter { $0.key == entry.key }.map { $0.run.value.submits }
+            let ends = (self[namespace].ends[entry.key] ?? []).map { $0.submits }
             return entry.checkInvariants(ends: ends + dead, isComplete: isComplete, by: namespace.rules)
         }
     }

@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 // The states and counts that a store reports.
 
@@ -171,7 +171,7 @@ extension DurableListing {
     /// The time until the key changes, if nothing is submitted and the worker says nothing; nil for never.
     fileprivate var changesIn: Duration? {
         let start = run?.retryIn ?? run?.leaseFor ?? (ready > 0 ? .zero : nil)
-        return [start, dueIn].compactMap(\.self).min()
+        return [start, dueIn].compactMap { $0 }.min()
     }
 }
 
@@ -187,7 +187,7 @@ extension Sequence {
                 default: left.place < right.place
                 }
             }
-            .map(\.listing)
+            .map { $0.listing }
     }
 }
 
@@ -299,13 +299,6 @@ extension DurableDeadRun {
         self.init(
             id: run.id, key: key, stored: stored, submits: run.value.submits, count: run.value.count,
             attempts: run.attempt, error: run.errorText, age: DurableNamespace.time(from: at, to: now))
-    }
-
-    /// Returns the values as the handler would have got them; with `merge`, those that would have been folded.
-    ///
-    /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.
-    public func values<Value: Decodable>(as type: Value.Type) throws(UndecodableBytes) -> [Value] {
-        try decodeValues(values, as: type, of: "dead run \(id)")
     }
 
     /// Returns the record with its key transformed.

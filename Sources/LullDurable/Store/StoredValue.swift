@@ -30,7 +30,7 @@ package enum StoredValue {
         // Most values have none.
         guard stored.contains(where: { $0.first == mark }) else { return (stored, nil) }
         let all = stored.map { parts(of: $0) }
-        return (all.map(\.value), all.last?.context)
+        return (all.map { $0.value }, all.last?.context)
     }
 }
 

@@ -151,9 +151,9 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         var claim: DurableClaim?
         for action in actions {
             switch action {
-            case .announce(let worker):
+            case .announce:
                 spawn("a worker that says that it is there") {
-                    try? await self.store.announce(worker, in: self.namespace)
+                    try? await self.store.announce(DurableWorker.Identity(id: self.owner), in: self.namespace)
                 }
             case .claim(let wanted): claim = wanted
             case .report(let report): reports.append(report)

@@ -61,7 +61,7 @@ extension WorkerStateMachine {
                         terms: DurableClaim.Terms(
                             owner: configuration.owner, lease: configuration.lease,
                             maxAttempts: configuration.backoff.maxAttempts),
-                        holding: runs.values.filter(\.isLeased).map(\.run.id).sorted(),
+                        holding: runs.values.filter { $0.isLeased }.map { $0.run.id }.sorted(),
                         limit: configuration.maxConcurrent - usedSlots)))
         }
     }
@@ -70,7 +70,7 @@ extension WorkerStateMachine {
     /// example): a claim would take that run over from the worker itself.
     private var mayClaim: Bool {
         if let obstacle, now < obstacle.retryAt { return false }
-        if let outage, now < outage.retryAt || runs.values.contains(where: \.hasFailedReport) { return false }
+        if let outage, now < outage.retryAt || runs.values.contains(where: { $0.hasFailedReport }) { return false }
         return !runs.values.contains { $0.isRunning && $0.isLeased && $0.leaseEnd <= now }
     }
 
@@ -119,7 +119,7 @@ extension WorkerStateMachine {
         if let outage, now < outage.retryAt { return }
         guard runs.values.contains(where: { $0.isRunning && $0.isLeased && !$0.isInterrupted }) else { return }
         isWatching = true
-        let known = runs.values.filter(\.isInterrupted).map(\.run.id).sorted()
+        let known = runs.values.filter { $0.isInterrupted }.map { $0.run.id }.sorted()
         actions.append(.watch(besides: known, atMost: configuration.lease))
     }
 

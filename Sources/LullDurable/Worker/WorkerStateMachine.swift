@@ -66,7 +66,7 @@ package struct WorkerStateMachine: Sendable {
     /// An action that the driver carries out for a worker.
     package enum Action: Sendable, Hashable {
         /// Tell the store that the worker is there. Nothing depends on whether that succeeds.
-        case announce(DurableWorker.Identity)
+        case announce
         /// Ask the store for runs.
         case claim(DurableClaim)
         /// Wait until the store has more than it had at a mark, at most for a time.
@@ -192,7 +192,7 @@ package struct WorkerStateMachine: Sendable {
         repeatFailedReports()
         if case .stopping(let deadlines) = phase { continueStopping(deadlines) }
         if now >= announcement {
-            actions.append(.announce(DurableWorker.Identity(id: configuration.owner)))
+            actions.append(.announce)
             announcement = now.advanced(by: DurableWorker.announcementInterval)
         }
         alarm = runs.values.map { $0.alarm }.min() ?? .farFuture

@@ -128,9 +128,9 @@ public func counters(_ session: Int32) {
     call(session) { session, out in session.count(&out) }
 }
 
-private func given(_ number: Int32) -> Int? { number < 0 ? nil : Int(number) }
+func given(_ number: Int32) -> Int? { number < 0 ? nil : Int(number) }
 
-private func given(_ nanoseconds: Int64) -> CoreDuration? {
+func given(_ nanoseconds: Int64) -> CoreDuration? {
     nanoseconds < 0 ? nil : CoreDuration(nanoseconds: nanoseconds)
 }
 

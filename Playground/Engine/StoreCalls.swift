@@ -113,12 +113,13 @@ public func troubleWorker(_ store: Int32, _ worker: Int32, _ sleeps: Int32, _ un
     }
 }
 
-/// Sets how long handlers take that start from now on, and how many of them fail.
+/// Sets how long handlers take that start from now on, how many of them fail, and whether they ignore that they are cancelled.
 @c(lull_store_handlers)
-public func setHandlers(_ store: Int32, _ takes: Int64, _ failing: Int32) {
+public func setHandlers(_ store: Int32, _ takes: Int64, _ failing: Int32, _ ignoresCancellation: Int32) {
     call(store) { simulation in
         simulation.settings.takes = CoreDuration(nanoseconds: takes)
-        if failing >= 0 { simulation.failing = Int(failing) }
+        if let failing = given(failing) { simulation.failing = failing }
+        simulation.settings.ignoresCancellation = ignoresCancellation != 0
     }
 }
 

@@ -17,6 +17,8 @@ final class StoreSimulation {
         var latency: CoreDuration
         /// How long handlers take that start from now on.
         var takes: CoreDuration
+        /// Whether they go on when they are cancelled.
+        var ignoresCancellation = false
     }
 
     var settings: Settings
@@ -33,6 +35,8 @@ final class StoreSimulation {
     /// When the pending value of a key falls due, if nothing is submitted.
     private var dues: [[UInt8]: CoreInstant] = [:]
     private(set) var submitted = 0
+    /// The number of submits of the dead runs that were discarded, which the table has forgotten.
+    private(set) var discarded: Int64 = 0
     private var owners: Int64 = 0
 
     init(_ settings: Settings) {
@@ -235,6 +239,8 @@ final class StoreSimulation {
     }
 
     func discard(_ run: Int64) {
+        let submits = table.deadRun(run, in: namespace)?.run.value.submits.count ?? 0
+        discarded += Int64(submits)
         let isThere = step { table throws(DurableError) in try table.discard(run, in: namespace) }
         records.add(.discarded, at: now, run, isThere ? 1 : 0)
     }
@@ -421,9 +427,10 @@ final class StoreSimulation {
         schedule(.handlerEnd(run.id, handler.number), at: handler.endsAt, of: index)
     }
 
-    /// The handler throws at once.
+    /// The handler throws at once, unless it does not ask whether it is cancelled.
     private func cancelHandler(of run: Int64, on index: Int) {
         guard var handler = workers[index].handlers[run] else { return }
+        if settings.ignoresCancellation { return records.add(.cancelling, at: now, Int64(index), run) }
         handler.number += 1
         handler.isCancelled = true
         workers[index].handlers[run] = handler

@@ -13,7 +13,7 @@ extension StoreSimulation {
         for worker in workers { write(worker, to: &out) }
         writeEnds(live, to: &out)
         let namespace = namespace
-        let broken = table.checkInvariants(of: namespace, isComplete: true)
+        let broken = table.checkInvariants(of: namespace, isComplete: discarded == 0)
         out.append(broken.count)
         for sentence in broken { out.append(sentence) }
     }
@@ -86,5 +86,6 @@ extension StoreSimulation {
         out.append(submitted)
         for count in ended { out.append(count) }
         for count in live { out.append(count) }
+        out.append(discarded)
     }
 }

@@ -19,7 +19,7 @@ const storeWords = {
 const storeInstants = ["due", "until", "first"];
 const storeFlags = ["accepted", "wasOpen"];
 const workerStates = ["gone", "alive", "asleep", "stopping"];
-const storeOutcomes = ["completed", "failed", "cancelled", "absorbed", "dead", "pending", "ready", "running", "waiting"];
+const storeOutcomes = ["completed", "failed", "cancelled", "absorbed", "dead", "pending", "ready", "running", "waiting", "discarded"];
 
 /** An instant of the module in milliseconds; none is null. */
 function storeInstant(number) {
@@ -31,6 +31,7 @@ class StoreSimulation {
     #values = [];
     #number;
     #takes;
+    #ignoresCancellation = false;
     #seen = [];
     /** The present instant. */
     now = 0;
@@ -126,7 +127,7 @@ class StoreSimulation {
 
     /** Lets the next handlers throw, so many. */
     fail(count) {
-        lull.lull_store_handlers(this.#number, nanoseconds(this.#takes), count);
+        this.#set(count);
     }
 
     /** How long handlers take that start from now on. */
@@ -136,7 +137,21 @@ class StoreSimulation {
 
     set takes(milliseconds) {
         this.#takes = milliseconds;
-        lull.lull_store_handlers(this.#number, nanoseconds(milliseconds), -1);
+        this.#set();
+    }
+
+    /** Whether handlers go on when they are cancelled, as work does that does not ask. */
+    get ignoresCancellation() {
+        return this.#ignoresCancellation;
+    }
+
+    set ignoresCancellation(isIgnored) {
+        this.#ignoresCancellation = isIgnored;
+        this.#set();
+    }
+
+    #set(failing = -1) {
+        lull.lull_store_handlers(this.#number, nanoseconds(this.#takes), failing, this.#ignoresCancellation ? 1 : 0);
     }
 
     /** Moves the time to an instant. Returns what has happened since the last call, in its order, as `{ at, do, … }`. */

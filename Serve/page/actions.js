@@ -80,17 +80,15 @@ class Actions {
         element("ask-no").focus();
         this.#counting = new AbortController();
         try {
-            let [count, what] = [0, ""];
+            let count = 0;
             for (const part of selection) {
                 const query = [["action", action], ["namespace", namespace], ...part];
-                const answer = await door.get("count", query, this.#counting.signal);
-                count += answer.count;
-                what = selection.length === 1 ? plain(answer.what) : counted(count, verb.of);
+                count += (await door.get("count", query, this.#counting.signal)).count;
             }
             if (this.#pending !== pending) return;
             yes.disabled = false;
             yes.hidden = count === 0;
-            yes.textContent = verb.yes(what);
+            yes.textContent = verb.yes(counted(count, verb.of));
             if (count === 0) {
                 const why = verb.of === "key" ? ": what is running is left alone" : "";
                 element("ask-what").textContent = `There is nothing to ${action}${why}.`;

@@ -12,13 +12,14 @@ from test_server import ServerTest
 class StoresTest(ServeTest):
     """Starts a store and a server for a kind."""
 
-    def serve_kind(self, kind):
+    def serve_kind(self, kind, *arguments):
         if why := stores.missing(kind):
             self.skipTest(why)
-        self.store = stores.start(self, kind)
+        self.source = stores.start(self, kind)
+        self.store = self.source.url
         self.run_lull("submit", "--wait", "1h", "first", "1")
         self.run_lull("cancel", "first")
-        _, place = self.serve("--allow-actions")
+        _, place = self.serve("--allow-actions", *arguments)
         return place
 
 

@@ -1,0 +1,379 @@
+"""The page's actions and states on the real `lull serve`, on each store: a file, PostgreSQL and Redis.
+
+The tests of a class share a store and a server; each has a namespace of its own.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+from urllib.parse import quote
+
+import stores
+from harness import PageTest
+from real import LULL, ServeTest, ask, path
+from scenes import MARKUP
+from test_stores import StoresTest
+
+# Values with a NUL byte cannot be arguments: their runs fail at once, without a process.
+REFUSED = ["--max-attempts", "1", "--", "echo", "{value}"]
+
+
+class StoreCase(PageTest):
+    """Starts a store of a kind, and a server for it."""
+
+    kind = None
+
+    @classmethod
+    def setUpClass(cls):
+        if not LULL:
+            raise unittest.SkipTest("LULL does not name the command")
+        if why := stores.missing(cls.kind):
+            raise unittest.SkipTest(why)
+        super().setUpClass()
+        cls.helper = StoresTest()
+        cls.addClassCleanup(cls.helper.doCleanups)
+        cls.helper.setUp()
+        cls.place = cls.helper.serve_kind(cls.kind)
+
+    def tearDown(self):
+        super().tearDown()
+        # What a test has started ends with it, and not with the class.
+        self.doCleanups()
+
+    def until(self, condition, seconds=60):
+        return super().until(condition, seconds)
+
+    def until_text(self, selector, part, seconds=60):
+        super().until_text(selector, part, seconds)
+
+    def lull(self, command, namespace, *arguments):
+        return self.helper.run_lull(command, "--namespace", namespace, *arguments)
+
+    def submit(self, namespace, values, *policy):
+        """Submits values by their keys, of which each is due at once."""
+        for index, (key, value) in enumerate(values.items()):
+            self.lull("submit", namespace, *(["--wait", "1h", *policy] if index == 0 else []), key, value)
+        self.lull("flush", namespace)
+
+    def run_ready(self, namespace, *command):
+        """Runs a command for what is ready."""
+        worker = ServeTest.start(self, LULL, "run", "--store", self.helper.store, "--namespace", namespace, *command)
+        return worker.communicate(timeout=60)
+
+    end = staticmethod(ServeTest.end)
+
+    def show(self, namespace):
+        self.browser.leave()
+        self.browser.open(f"http://{self.place}/", f"#namespace={quote(namespace)}")
+        self.until("document.getElementById('live').dataset.state === 'live'")
+
+    def asked(self):
+        """Waits until the question has its number; returns its title and its answer."""
+        self.until("ask.open && !document.getElementById('ask-yes').textContent.includes('Counting')")
+        return self.text("#ask-title"), self.text("#ask-yes")
+
+    def answer(self):
+        """Says yes, and returns what is said then."""
+        self.press("#ask-yes")
+        self.until("!ask.open")
+        return self.text("#said")
+
+    def figure(self, name):
+        return self.text(f"[data-figure={name}] dd")
+
+    def until_figure(self, name, value):
+        self.until(f"document.querySelector('[data-figure={name}] dd')?.textContent === {value!r}")
+
+    def use(self, key, label):
+        """Opens the dead run of a key, and presses one of its buttons."""
+        self.browser.run("""
+            const item = [...document.querySelectorAll("#dead > li")].find((one) => one.querySelector(".key").textContent === arguments[0]);
+            if (item.querySelector(".whole").hidden) item.querySelector(".toggle").click();
+            [...item.querySelectorAll(".whole button")].find((one) => one.textContent.startsWith(arguments[1])).click();
+        """, key, label)
+
+    def choose(self, selector, *names):
+        """Selects the lines of some keys."""
+        self.browser.run("""
+            for (const name of arguments[1]) {
+                [...document.querySelectorAll(arguments[0])].find((one) => one.querySelector(".key").textContent === name)
+                    .querySelector("input, .check").click();
+            }
+        """, selector, names)
+
+
+class StoreTests:
+    """What holds for each store."""
+
+    def test_a_run_fails_waits_dies_is_retried_and_ends(self):
+        self.submit("story", {"report": "1"})
+        # The pause before the next attempt grows: that after the sixth takes long enough to be seen.
+        for attempt in range(6):
+            if attempt > 0:
+                self.lull("flush", "story")
+            self.run_ready("story", "--", "sh", "-c", "echo no paper >&2; exit 3")
+        self.show("story")
+        self.until_figure("retrying", "1")
+        self.open_key("report")
+        self.until_text("#story-now", "has failed and is tried again in")
+        self.assertIn("attempt 6, with 1 submit", self.text("#story-now"))
+        self.assertIn("no paper", self.text("#story-now pre"))
+        # The next attempt comes at once.
+        self.press("#story-acts [data-act=flush]")
+        self.assertEqual(self.asked(), ("Flush report?", "Flush 1 key"))
+        self.assertEqual(self.answer(), "Flushed 1 key.")
+        self.run_ready("story", "--max-attempts", "7", "--", "sh", "-c", "echo no ink >&2; exit 4")
+        self.until_text("#ended", "Dead")
+        self.until_text("#story-now", "No work waits under this key.")
+        self.assertIn("became run", self.text("#ended"))
+        self.until_text("#dead", "1 submit, 7 attempts")
+        self.use("report", "Retry this run")
+        self.assertEqual(self.asked()[1], "Retry 1 dead run")
+        self.assertEqual(self.answer(), "Retried 1 dead run.")
+        self.until_text("#dead-says", "No run has failed for good.")
+        self.until_text("#story-now", "waits for a worker")
+        self.run_ready("story", "--", "true")
+        self.until_text("#ended", "Completed")
+        self.until_text("#story-now", "No work waits under this key.")
+
+    def test_dead_runs_are_retried_and_discarded_one_some_and_all(self):
+        keys = ["a/1", "a/2", "b/1", "b/2", "c/1", "c/2"]
+        self.submit("dead", dict.fromkeys(keys, "v"))
+        self.run_ready("dead", "--jobs", "6", "--max-attempts", "1", "--", "sh", "-c", "echo broken at $1 >&2; exit 1", "-", "{key}")
+        self.show("dead")
+        self.until("document.querySelectorAll('#dead > li').length === 6")
+        self.use("a/1", "Discard this run")
+        self.assertEqual(self.asked()[1], "Discard 1 dead run")
+        self.assertEqual(self.answer(), "Discarded 1 dead run.")
+        self.until("document.querySelectorAll('#dead > li').length === 5")
+        self.choose("#dead > li", "a/2", "b/1")
+        self.press("#retry")
+        self.assertEqual(self.asked(), ("Retry 2 dead runs?", "Retry 2 dead runs"))
+        self.assertEqual(self.answer(), "Retried 2 dead runs.")
+        self.until_figure("retrying", "2")
+        self.write("#dead-error", "broken at b")
+        self.until_text("#dead-says", "1 dead run that match")
+        self.press("#discard")
+        self.assertEqual(self.asked(), ("Discard dead runs with “broken at b”?", "Discard 1 dead run"))
+        self.assertEqual(self.answer(), "Discarded 1 dead run.")
+        self.until_text("#dead-says", "No dead run matches.")
+        self.write("#dead-error", "")
+        self.until("document.querySelectorAll('#dead > li').length === 2")
+        # A run whose key has a newer value is not retried, and this is said.
+        self.lull("submit", "dead", "c/1", "w")
+        self.press("#retry")
+        self.assertEqual(self.asked(), ("Retry all dead runs?", "Retry 2 dead runs"))
+        self.assertEqual(self.answer(), "Retried 1 dead run. 1 dead run was not retried: its key has a newer value.")
+        self.until_text("#dead-says", "1 dead run")
+        self.assertEqual(self.helper.run_lull("dead", "list", "--namespace", "dead", "--json").count('"key":"c/1"'), 1)
+
+    def test_keys_are_flushed_and_cancelled_some_and_all(self):
+        for index, key in enumerate(["a/1", "a/2", "a/3", "b/1", "b/2", "c/1"]):
+            self.lull("submit", "keys", *(["--wait", "1h"] if index == 0 else []), key, "v")
+        self.show("keys")
+        self.until_text("#keys-say", "6 keys have work")
+        self.choose("#keys .row", "a/1", "b/1")
+        self.until_text("#keys-say", "2 selected")
+        self.press("#flush")
+        self.assertEqual(self.asked(), ("Flush 2 keys?", "Flush 2 keys"))
+        self.assertEqual(self.answer(), "Flushed 2 keys.")
+        self.until_figure("ready", "2")
+        self.choose("#keys .row", "b/1", "c/1")
+        self.until_text("#keys-say", "2 selected")
+        self.press("#cancel")
+        self.assertEqual(self.asked(), ("Cancel 2 keys?", "Cancel 2 keys"))
+        self.assertEqual(self.answer(), "Cancelled 2 submits.")
+        self.until_text("#keys-say", "4 keys have work")
+        self.write("#prefix", "a/")
+        self.until_text("#keys-say", "3 keys with this beginning have work")
+        self.press("#cancel")
+        self.assertEqual(self.asked(), ("Cancel all keys that begin with a/?", "Cancel 3 keys"))
+        self.assertEqual(self.answer(), "Cancelled 3 submits.")
+        self.until_text("#keys-say", "No key with this beginning has work.")
+        self.write("#prefix", "")
+        self.until_text("#keys-say", "1 key has work")
+        self.press("#flush")
+        self.assertEqual(self.asked(), ("Flush all keys of keys?", "Flush 1 key"))
+        self.assertEqual(self.answer(), "Flushed 1 key.")
+        self.until_figure("ready", "1")
+        self.until_figure("pending", "0")
+
+    def test_a_namespace_is_empty_runs_waits_for_a_limit_and_is_paused(self):
+        self.lull("submit", "states", "--wait", "1h", "--limit", "1/1h", "first", "v")
+        self.lull("cancel", "states")
+        self.show("states")
+        self.assertRegex(self.text("#headline"), "^Nothing has run ")
+        self.assertIn("Nothing waits.", self.text("#nothing"))
+        self.assertEqual(self.text("#dead-says"), "No run has failed for good.")
+        self.until_text("#keys-say", "No key has work.")
+        self.assertEqual(self.text("#workers + .note"), "No worker is here.")
+        # A worker runs one of two keys until it is told that it may end; the limit holds back the other.
+        gate = f"{self.helper.folder}/gate-{self.kind}"
+        os.mkfifo(gate)
+        self.submit("states", {"one": "v", "two": "v"})
+        worker = ServeTest.start(
+            self, LULL, "work", "--store", self.helper.store, "--namespace", "states", "--", "sh", "-c", 'read -r word < "$1"', "-", gate)
+        self.until_text("#running", "attempt 1, lease for")
+        self.assertIn(f"process {worker.pid}", self.text("#running"))
+        self.assertEqual(self.figure("running"), "1")
+        self.until_text("#workers", "1 running, seen")
+        self.until_text("#limited", "1 key waits for --limit; the next start is in 60 min.")
+        self.press("#running button")
+        self.until_text("#story-now", "is running, attempt 1, with 1 submit, by")
+        self.assertIn("its lease holds for", self.text("#story-now"))
+        self.lull("pause", "states", "--reason", "stocktaking")
+        self.until("!document.getElementById('paused').hidden")
+        self.assertRegex(self.text("#paused"), r"^Paused since \d\d:\d\d, for .*: stocktaking$")
+        with open(gate, "w", encoding="utf-8") as file:
+            file.write("end\n")
+        self.until_text("#ended", "Completed")
+        self.until_text("#running + .note", "Nothing runs at the moment.")
+        self.until_text("#headline", "1 submit became 1 run")
+        self.assertEqual(self.figure("ready"), "1")
+        self.press("#story-close")
+        self.press("#pause")
+        self.assertEqual(self.asked(), ("Resume states", "Resume"))
+        self.assertEqual(self.answer(), "Resumed.")
+        self.until("document.getElementById('paused').hidden")
+
+    def test_thousands_of_dead_runs_are_found_and_handled_together(self):
+        lines = b"".join(b"key-%04d a\0b\n" % number for number in range(3000))
+        filtered = ServeTest.start(
+            self, "sh", "-c", 'exec "$0" filter --store "$1" --namespace many --wait 1h --key-field 1 --at-end keep >/dev/null < "$2"', LULL,
+            self.helper.store, self.file(lines))
+        filtered.communicate(timeout=60)
+        self.lull("flush", "many")
+        self.run_ready("many", *REFUSED)
+        self.show("many")
+        self.until_text("#dead-says", "3,000 dead runs, of which the newest 50 are shown")
+        self.press("#dead-more")
+        self.until_text("#dead-says", "3,000 dead runs, of which the oldest 100 are shown")
+        self.write("#dead-prefix", "key-01")
+        self.until_text("#dead-says", "100 dead runs that match")
+        self.press("#retry")
+        self.assertEqual(self.asked(), ("Retry dead runs of keys that begin with key-01?", "Retry 100 dead runs"))
+        self.assertEqual(self.answer(), "Retried 100 dead runs.")
+        self.until_figure("retrying", "100")
+        self.write("#dead-prefix", "")
+        self.until_text("#dead-says", "2,900 dead runs, of which")
+        self.press("#discard")
+        self.assertEqual(self.asked(), ("Discard all dead runs?", "Discard 2,900 dead runs"))
+        self.assertEqual(self.answer(), "Discarded 2900 dead runs.")
+        self.until_text("#dead-says", "No run has failed for good.")
+
+    def test_the_store_goes_away_and_comes_back(self):
+        # A call to a server that is away waits for as long.
+        _, self.place = self.helper.serve("--allow-actions", "--patience", "1s")
+        self.lull("submit", "away", "--wait", "1h", "key", "v")
+        self.allowed = ["503 (Service"]
+        self.show("away")
+        self.until_figure("pending", "1")
+        self.helper.source.leave()
+        self.until("document.body.classList.contains('stale')")
+        self.assertEqual(self.text("#live"), "The store is away")
+        self.assertRegex(self.text("#away"), r"\. What is shown is from \d\d:\d\d:\d\d\.$")
+        self.assertEqual(self.figure("pending"), "1")
+        # An action says that it was not done.
+        self.press("#submit-value")
+        self.write("#ask-key", "key")
+        self.press("#ask-yes")
+        self.until("document.getElementById('ask-wrong').textContent !== ''")
+        self.press("#ask-no")
+        # A page that opens now says so, too.
+        self.browser.leave()
+        self.browser.open(f"http://{self.place}/", "#namespace=away", ready="document.getElementById('live').dataset.state === 'away'")
+        self.helper.source.come_back()
+        self.until("document.getElementById('live').dataset.state === 'live'", 30)
+        self.until_text("#name", "away")
+        self.until_figure("pending", "1")
+        self.press("#submit-value")
+        self.write("#ask-key", "other")
+        self.assertIn("Submitted generation", self.answer())
+        self.until_figure("pending", "2")
+
+    def test_markup_is_shown_as_it_is(self):
+        name = f"tag {MARKUP}"
+        self.submit(name, {MARKUP: MARKUP})
+        self.run_ready(name, "--max-attempts", "1", "--", "sh", "-c", 'printf %s "$1" >&2; exit 1', "-", MARKUP)
+        self.lull("submit", name, MARKUP, MARKUP)
+        self.lull("pause", name, "--reason", MARKUP)
+        self.show(name)
+        self.until_text("#dead", MARKUP)
+        self.assertEqual(self.text("#name"), name)
+        self.assertTrue(self.text("#paused").endswith(f": {MARKUP}"))
+        self.assertEqual(self.texts("#lines .name"), [MARKUP])
+        self.until(f"document.querySelector('#keys .name').textContent === {MARKUP!r}")
+        self.use(MARKUP, "Show its value")
+        self.until("document.querySelectorAll('#dead .value pre').length === 1")
+        self.assertEqual(self.text("#dead .value pre"), MARKUP)
+        self.assertIn(MARKUP, self.text("#dead .whole pre"))
+        self.open_key(MARKUP)
+        self.until_text("#ended", MARKUP)
+        self.assertEqual(self.text("#story-name"), MARKUP)
+        self.press("#story-acts [data-act=cancel]")
+        self.assertEqual(self.asked()[0], f"Cancel {MARKUP}?")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('body img, main script, dialog script').length"), 0)
+        self.answer()
+
+    def test_the_largest_value_is_shown_in_part_and_downloaded_whole(self):
+        self.lull("submit", "large", "--wait", "1h", "key", "v")
+        value = ("\0" + "ü" * ((16 << 20) // 2 - 1) + "x").encode()
+        self.assertEqual(ask(self.place, "POST", path("large", "key"), value).status, 202)
+        self.lull("flush", "large")
+        self.run_ready("large", *REFUSED)
+        self.show("large")
+        self.until("document.querySelectorAll('#dead > li').length === 1")
+        self.use("key", "Show its value")
+        self.until("document.querySelectorAll('#dead .value pre').length > 0")
+        self.assertIn("Value 1: 16.8 MB; its first 64 KiB are shown", self.text("#dead .value p"))
+        self.assertEqual(self.browser.run("return document.querySelector('#dead .value pre').textContent.length"), 1 + 32767)
+        self.browser.run("""
+            URL.createObjectURL = (blob) => { globalThis.saved = blob; return "data:,"; };
+            HTMLAnchorElement.prototype.click = function () { globalThis.savedAs = this.download; };
+            [...document.querySelectorAll("#dead .value button")].at(-1).click();
+        """)
+        self.until("globalThis.savedAs !== undefined", 30)
+        self.assertEqual(self.browser.run("return saved.size"), 16 << 20)
+
+    def file(self, data):
+        name = f"{self.helper.folder}/lines"
+        with open(name, "wb") as file:
+            file.write(data)
+        return name
+
+
+class FileTest(StoreTests, StoreCase):
+    kind = "file"
+
+
+class PostgresTest(StoreTests, StoreCase):
+    kind = "postgres"
+
+
+class RedisTest(StoreTests, StoreCase):
+    kind = "redis"
+
+
+class EveryStore(unittest.TestCase):
+    """Runs the tests of all stores side by side: for the most part they wait for the next look at their store."""
+
+    def test_the_page_on_every_store(self):
+        kinds = ("FileTest", "PostgresTest", "RedisTest")
+        runs = {kind: subprocess.Popen(
+            [sys.executable, "-m", "unittest", f"test_every_store.{kind}"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            cwd=os.path.dirname(os.path.abspath(__file__))) for kind in kinds}
+        said = {kind: run.communicate()[0] for kind, run in runs.items()}
+        for kind, run in runs.items():
+            with self.subTest(kind):
+                self.assertEqual(run.returncode, 0, said[kind])
+                if "skipped" in said[kind]:
+                    print(f"{kind}: {said[kind]}")
+
+
+def load_tests(loader, _tests, _pattern):
+    return loader.loadTestsFromTestCase(EveryStore)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -32,6 +32,24 @@ package struct Listener: Sendable {
         return host.isEmpty ? nil : .address(host: String(host), port: port)
     }
 
+    /// Returns what to write instead of a text that names no place.
+    package static func advice(_ text: String) -> String {
+        if text.hasPrefix("/") || text.hasPrefix("./") { return "write unix:\(text)" }
+        if text == "unix:" { return "the path is missing, such as unix:/run/lull.sock" }
+        if let scheme = ["http://", "https://"].first(where: text.hasPrefix) {
+            let rest = text.dropFirst(scheme.count).prefix { $0 != "/" }
+            return place(String(rest)) == nil ? "write 127.0.0.1:8385" : "write \(rest)"
+        }
+        let digits = text.hasPrefix(":") ? text.dropFirst() : text[...]
+        if UInt16(digits) != nil { return "write 127.0.0.1:\(digits), or 0.0.0.0:\(digits) for all addresses" }
+        if text.hasPrefix("[") || text.count(where: { $0 == ":" }) > 1 {
+            return "write [::1]:8385, or [::]:8385 for all addresses"
+        }
+        guard let colon = text.firstIndex(of: ":") else { return "the port is missing, such as \(text):8385" }
+        let port = text[text.index(after: colon)...]
+        return port.isEmpty ? "the port is missing, such as \(text)8385" : "a port is a number up to 65535"
+    }
+
     package struct Failure: Error {
         package let reason: String
     }

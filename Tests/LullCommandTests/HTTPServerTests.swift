@@ -302,4 +302,20 @@ struct HTTPServerTests {
             #expect(Listener.place(text) == nil, "\(text)")
         }
     }
+
+    @Test(arguments: [
+        ("8385", "write 127.0.0.1:8385, or 0.0.0.0:8385 for all addresses"),
+        (":80", "write 127.0.0.1:80, or 0.0.0.0:80 for all addresses"),
+        ("localhost", "the port is missing, such as localhost:8385"),
+        ("localhost:", "the port is missing, such as localhost:8385"),
+        ("localhost:99999", "a port is a number up to 65535"), ("localhost:http", "a port is a number up to 65535"),
+        ("http://localhost:8385/", "write localhost:8385"), ("https://lull.example.org", "write 127.0.0.1:8385"),
+        ("/run/lull.sock", "write unix:/run/lull.sock"), ("unix:", "the path is missing, such as unix:/run/lull.sock"),
+        ("::1:8385", "write [::1]:8385, or [::]:8385 for all addresses"),
+        ("[::1]", "write [::1]:8385, or [::]:8385 for all addresses"),
+    ])
+    func `what is no place has advice`(_ text: String, _ advice: String) {
+        #expect(Listener.place(text) == nil)
+        #expect(Listener.advice(text) == advice)
+    }
 }

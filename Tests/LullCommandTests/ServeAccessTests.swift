@@ -140,6 +140,10 @@ struct ServeAccessTests {
     @Test(arguments: [
         ("submit", "the token is missing"), ("root 0123456789abcdef", "must be submit, look or act"),
         ("look short", "shorter than 16"), ("# nothing", "has no token"),
+        (
+            "look 0123456789abcdef\n# and\nact fedcba9876543210 ada\nact 0123456789abcdef bob\n",
+            "lines 1 and 4 have the same token"
+        ),
     ])
     func `a token file that is wrong says where`(_ text: String, _ reason: String) throws {
         let file = try TemporaryFile(text)

@@ -28,6 +28,7 @@ struct AccessToken {
     static func read(_ path: Argument) throws(Failure) -> [AccessToken] {
         let text = String(decoding: try ServedFile.read(path, isSecret: true), as: UTF8.self)
         var tokens: [AccessToken] = []
+        var linesOfTokens: [Substring: Int] = [:]
         // A newline after a carriage return is a character of its own.
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         for (number, line) in lines.enumerated() {
@@ -40,6 +41,10 @@ struct AccessToken {
             guard words.count > 1 else { throw .badData("\(place): the token is missing: write ROLE TOKEN [NAME]") }
             guard words[1].utf8.count >= 16 else {
                 throw .badData("\(place): the token is shorter than 16 characters and could be guessed")
+            }
+            // Which of the roles and names would hold?
+            if let other = linesOfTokens.updateValue(number + 1, forKey: words[1]) {
+                throw .badData("\(String(cString: path)): lines \(other) and \(number + 1) have the same token")
             }
             let name = words.dropFirst(2).joined(separator: " ")
             tokens.append(
@@ -99,6 +104,16 @@ struct Visitor: Sendable {
     func name(in request: HTTPRequest) -> String? { token ?? HTTPLibrary.userName(of: request.descriptor) }
 }
 
+extension HTTPRequest {
+    /// The token of `Authorization: Bearer TOKEN`; nil if there is none.
+    var bearer: [UInt8]? {
+        guard let field = field("Authorization"), let blank = field.firstIndex(of: " "),
+            String(field[..<blank]).caseInsensitivelyEquals("Bearer")
+        else { return nil }
+        return Array(field[field.index(after: blank)...].utf8)
+    }
+}
+
 /// Why a request is refused: a status and a sentence.
 struct HTTPRefusal: Error, Sendable {
     let status: Int
@@ -125,7 +140,7 @@ struct Access: Sendable {
         guard let tokens else {
             return Visitor(rights: most, token: nil)
         }
-        guard let token = bearer(of: request) else {
+        guard let token = request.bearer else {
             throw HTTPRefusal(
                 status: 401, reason: "a token is needed: send \"Authorization: Bearer TOKEN\"",
                 fields: [("WWW-Authenticate", "Bearer")])
@@ -146,13 +161,6 @@ struct Access: Sendable {
                 reason: "\(argument.name) is in the URL, which logs and histories keep: send the token as "
                     + "\"Authorization: Bearer TOKEN\", and replace it if it was a real one")
         }
-    }
-
-    private func bearer(of request: HTTPRequest) -> [UInt8]? {
-        guard let field = request.field("Authorization"), let blank = field.firstIndex(of: " "),
-            String(field[..<blank]).caseInsensitivelyEquals("Bearer")
-        else { return nil }
-        return Array(field[field.index(after: blank)...].utf8)
     }
 
     // MARK: - Other sites

@@ -52,6 +52,11 @@ struct Hook: Sendable {
         }
         var key: JSONPointer?
         if let text = members["key"] {
+            // It would be the whole body, of which no two are the same.
+            if text.isEmpty {
+                throw .badData(
+                    "key is empty: leave it out, and all events have one key, or name a place such as /repository/id")
+            }
             key = JSONPointer(Array(text.utf8))
             if key == nil { throw .badData("key must be a JSON pointer such as /repository/id, not \"\(text)\"") }
         }
@@ -86,12 +91,15 @@ struct Hook: Sendable {
     func key(of body: [UInt8]) throws(HTTPRefusal) -> [UInt8] {
         guard let key else { return Array(path.utf8) }
         let rule = KeyRule.part(.json(key))
+        let found: [UInt8]
         do throws(RecordFault) {
-            return rule.plain(
+            found = rule.plain(
                 try body.withUnsafeBufferPointer { body throws(RecordFault) in try rule.key(of: body) })
         } catch {
             throw HTTPRefusal(status: 400, reason: "the body has no key: \(error.reason)")
         }
+        if found.isEmpty { throw HTTPRefusal(status: 400, reason: "the key in the body is empty") }
+        return found
     }
 
     /// Returns the name that the sender has given to the event, so that one that is delivered twice counts once.

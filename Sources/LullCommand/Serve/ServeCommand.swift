@@ -97,7 +97,7 @@ enum ServeCommand {
     ) throws(Failure) -> Listener {
         guard let place = Listener.place(text) else {
             throw .usage(
-                "--listen must be HOST:PORT (0.0.0.0:PORT for all addresses) or unix:PATH, not \"\(text)\"", .serve)
+                "--listen must be HOST:PORT or unix:PATH, not \"\(text)\": \(Listener.advice(text))", .serve)
         }
         let isLocal: Bool
         do throws(Listener.Failure) { isLocal = try Listener.isLocal(place) } catch {

@@ -37,10 +37,9 @@ enum Verification: String, CaseIterable, Sendable {
         switch self {
         case .none: return
         case .bearer:
-            guard
-                request.field("Authorization").map({ Array($0.utf8) })
-                    .map({ HTTPLibrary.isSame($0, Array("Bearer ".utf8) + key) }) == true
-            else { throw Self.refusal("the token in Authorization is missing or wrong") }
+            guard let token = request.bearer, HTTPLibrary.isSame(token, key) else {
+                throw Self.refusal("the token in Authorization is missing or wrong")
+            }
         case .github:
             let signature = request.field("X-Hub-Signature-256") ?? ""
             try Self.check([Self.hex(after: "sha256=", signature)], of: request.body, key)

@@ -25,7 +25,7 @@ GAUGES = {
     "lull_limited_keys": "", "lull_next_start_seconds": "seconds",
 }
 COUNTERS = ["lull_attempts", "lull_lost_leases", "lull_runs", "lull_executed", "lull_failures", "lull_restarts"]
-OWN_GAUGES = ["lull_serve_connections", "lull_serve_pages"]
+OWN_GAUGES = ["lull_up", "lull_serve_connections", "lull_serve_pages"]
 OWN_COUNTERS = ["lull_serve_answers", "lull_serve_submits"]
 
 
@@ -109,6 +109,7 @@ class MetricsTest(ServeTest):
         self.assertEqual(values(families, "lull_serve_answers_total"), {"202": 2, "404": 1, "429": 0, "503": 0})
         self.assertEqual(values(families, "lull_serve_submits_total"), {(): 2})
         self.assertEqual(values(families, "lull_serve_pages"), {(): 0})
+        self.assertEqual(values(families, "lull_up"), {(): 1})
         self.assertGreaterEqual(values(families, "lull_serve_connections")[()], 1)
 
     def test_the_older_text(self):
@@ -140,6 +141,31 @@ class MetricsTest(ServeTest):
         _, place = self.serve("--namespace", "new\nline", "--namespace", "failing")
         families = read(ask(place, "GET", "/metrics", fields={"Accept": ACCEPT}).text, True)
         self.assertEqual(set(values(families, "lull_dead_runs")), {"new\nline", "failing"})
+
+    def test_a_store_that_is_away_has_a_metric_and_the_server_goes_on_to_have_its_own(self):
+        _, place = self.serve()
+        self.assertEqual(ask(place, "POST", path("orders", "new"), "v").status, 202)
+        os.mkdir(f"{self.folder}/elsewhere")
+        files = [name for name in os.listdir(self.folder) if name.startswith("store.db")]
+        for name in files:
+            os.rename(f"{self.folder}/{name}", f"{self.folder}/elsewhere/{name}")
+        until(lambda: ask(place, "POST", path("orders", "new"), "v").status == 503)
+        # It looks twice a second whether its file is still there.
+        until(lambda: values(read(ask(place, "GET", "/metrics").text, False), "lull_up") == {(): 0})
+        for as_openmetrics, fields in ((True, {"Accept": ACCEPT}), (False, {})):
+            answer = ask(place, "GET", "/metrics", fields=fields)
+            self.assertEqual(answer.status, 200)
+            families = read(answer.text, as_openmetrics)
+            self.assertEqual(values(families, "lull_up"), {(): 0})
+            self.assertEqual(values(families, "lull_serve_submits_total"), {(): 1})
+            self.assertGreaterEqual(values(families, "lull_serve_answers_total", status="503")[()], 1)
+            self.assertGreaterEqual(values(families, "lull_serve_connections")[()], 1)
+            # What was known last would look as if it were so.
+            self.assertEqual(values(families, "lull_keys"), {})
+        until(lambda: ask(place, "GET", "/health").status == 503)
+        for name in files:
+            os.rename(f"{self.folder}/elsewhere/{name}", f"{self.folder}/{name}")
+        until(lambda: values(read(ask(place, "GET", "/metrics").text, False), "lull_up") == {(): 1})
 
     def test_figures_move(self):
         _, place = self.serve()

@@ -71,7 +71,59 @@ struct ServeHookTests {
         let serve = try ServeProcess(store, ["--hooks", hooks.path], environment: ["DEPLOY_SECRET": "a-long-token"])
         let answer = try serve.post("/deploy", "anything", ["Authorization": "Bearer a-long-token"])
         #expect(answer.status == 202 && answer.object["key"] as? String == "/deploy")
-        #expect(try serve.post("/deploy", "anything", ["Authorization": "Bearer another"]).status == 401)
+        // The name of the scheme may be written in any way, the token may not.
+        #expect(try serve.post("/deploy", "anything", ["Authorization": "bearer a-long-token"]).status == 202)
+        for wrong in [
+            "Bearer another", "Bearer a-long-toke", "Bearer a-long-token2", "Bearer A-LONG-TOKEN", "Bearer ", "Bearer",
+            "Basic a-long-token", "a-long-token",
+        ] {
+            let refused = try serve.post("/deploy", "anything", ["Authorization": wrong])
+            #expect(refused.status == 401 && refused.error.contains("missing or wrong"), "\(wrong): \(refused)")
+        }
+        #expect(try serve.post("/deploy", "anything").status == 401)
+        #expect(try store.status() == ["pending": 2])
+    }
+
+    @Test func `an event with a bearer token counts once by its own token`() throws {
+        let hooks = try file(
+            #"{"/deploy": {"namespace": "ci", "key": "/id", "verify": "bearer", "secret-file": "\#(secret.path)"}}"#)
+        let serve = try ServeProcess(store, ["--hooks", hooks.path])
+        let fields = ["Authorization": "Bearer a secret", "Idempotency-Key": "e-1"]
+        let first = try serve.post("/deploy", #"{"id": "site"}"#, fields)
+        #expect(first.status == 202, "\(first)")
+        let again = try serve.post("/deploy", #"{"id": "site"}"#, fields)
+        #expect(again.object["generation"] as? Int64 == first.object["generation"] as? Int64)
+        let empty = try serve.post("/deploy", #"{"id": ""}"#, ["Authorization": "Bearer a secret"])
+        #expect(empty.status == 400 && empty.error == "the key in the body is empty", "\(empty)")
+        #expect(try store.status() == ["pending": 2])
+    }
+
+    @Test func `a store that does not answer is not waited for longer than services and Prometheus wait`() async throws
+    {
+        guard TestRedis.isInstalled else { return }
+        let server = try TestRedis([])
+        let store = try TestStore(url: server.url(1))
+        _ = try store.run("submit --wait 1h --namespace ci first 1")
+        let hooks = try file(#"{"/deploy": {"namespace": "ci", "verify": "none"}}"#)
+        let serve = try ServeProcess(store, ["--hooks", hooks.path])
+        #expect(try serve.post("/deploy", "1").status == 202)
+        server.pause()
+        let begun = ContinuousClock.now
+        // All at once: each takes as long.
+        let requests = ["POST /deploy", "POST /deploy", "GET /metrics"]
+        let answers = try requests.map { request in
+            let connection = try serve.connect()
+            connection.send(
+                "\(request) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            return connection
+        }.map { ServeProcess.parse($0.readToEnd()) }
+        #expect(ContinuousClock.now - begun < .seconds(10))
+        server.unpause()
+        #expect(answers.map(\.status) == [503, 503, 200])
+        for answer in answers[..<2] { #expect(answer.error.contains("has not answered for 8 seconds"), "\(answer)") }
+        #expect(answers[0].object["unknown"] as? Bool == true)
+        #expect(answers[2].text.contains("\nlull_up 0\n") && answers[2].text.contains("lull_serve_submits_total 1\n"))
+        try eventually("the store answers") { (try? serve.get("/metrics"))?.text.contains("\nlull_up 1\n") == true }
     }
 
     @Test(arguments: [
@@ -82,6 +134,7 @@ struct ServeHookTests {
         (#"{"/a": {"namespace": "ci", "verify": "github"}}"#, "secret-file or secret-env"),
         (#"{"/a": {"namespace": "ci", "verify": "none", "secert": "x"}}"#, "there is no member \"secert\""),
         (#"{"/a": {"namespace": "ci", "verify": "none", "key": "id"}}"#, "a JSON pointer such as"),
+        (#"{"/a": {"namespace": "ci", "verify": "none", "key": ""}}"#, "/a: key is empty: leave it out"),
         (#"{"/v1/a": {"namespace": "ci", "verify": "none"}}"#, "paths under /v1/ have another meaning"),
         (#"{"a": {"namespace": "ci", "verify": "none"}}"#, "the path must begin with /"),
         (#"{"/a": {"namespace": "ci", "verify": "none", "secret-env": "HOME"}}"#, "verify none needs no secret"),

@@ -5,6 +5,9 @@ internal import LullHTTP
 
 /// Submits by HTTP: `POST /v1/NAMESPACE/KEY`, and hooks.
 struct Door: Sendable {
+    /// How long a submit of a hook waits for the store. Services give up after 10 seconds, as GitHub does, or later.
+    static let patienceOfHooks = Duration.seconds(8)
+
     private let submits: SubmitBatches
     /// The namespaces that may be reached; empty for all.
     private let namespaces: [String]
@@ -48,14 +51,14 @@ struct Door: Sendable {
             }
             try record(
                 request, key: try hook.key(of: request.body), in: hook.namespace, token: try hook.token(of: request),
-                done)
+                within: Self.patienceOfHooks, done)
         } catch {
             done(.refusal(error))
         }
     }
 
     private func record(
-        _ request: HTTPRequest, key: [UInt8], in namespace: String, token: String?,
+        _ request: HTTPRequest, key: [UInt8], in namespace: String, token: String?, within time: Duration? = nil,
         _ done: @escaping @Sendable (HTTPAnswer) -> Void
     ) throws(HTTPRefusal) {
         // Not every store could have a name with a NUL byte, and one that is away is no answer.
@@ -65,7 +68,7 @@ struct Door: Sendable {
         let submission = DurableSubmission(
             namespace: namespace, key: key, value: request.body, wait: try Self.delay(request), token: token,
             context: try Self.only("Lull-Context", request))
-        submits.add(submission) { answer in
+        submits.add(submission, within: time) { answer in
             switch answer {
             case .receipt(let receipt): done(.json(202, receipt.json))
             case .error(let error): done(.refusal(Self.refusal(error, namespace)))

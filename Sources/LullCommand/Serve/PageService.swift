@@ -37,16 +37,42 @@ struct PageService: Sendable {
 
     var viewers: Int { lookout.viewers }
 
-    func status() async throws(DurableError) -> Status {
-        Status(namespaces: try await lookout.status(), health: try await store.health())
+    /// How long the questions of programs that watch wait for the store, which waits longer for a server. Prometheus gives up after 10
+    /// seconds.
+    private static let patience = Duration.seconds(8)
+
+    /// Returns the status; nil if the store is away.
+    func statusInTime() async -> Status? {
+        let status = await Self.inTime { () async throws(DurableError) in
+            Status(namespaces: try await lookout.status(), health: try await store.health())
+        }
+        return try? status.get()
     }
 
     func health() async -> HTTPAnswer {
-        do throws(DurableError) {
-            try await lookout.check()
-            return .json(200, ["store": .text("answers")])
-        } catch {
-            return .refusal(HTTPRefusal(status: 503, reason: "\(error.ofQuestion)"))
+        switch await Self.inTime({ () async throws(DurableError) in try await lookout.check() }) {
+        case .success: .json(200, ["store": .text("answers")])
+        case .failure(let error): .refusal(HTTPRefusal(status: 503, reason: "\(error.ofQuestion)"))
+        }
+    }
+
+    /// Returns the answer to a question, or an error if it takes too long. The question is then left to end by itself.
+    private static func inTime<Value: Sendable>(
+        _ ask: @escaping @Sendable () async throws(DurableError) -> Value
+    ) async -> Result<Value, DurableError> {
+        await withCheckedContinuation { continuation in
+            let waiting = Guarded<CheckedContinuation<Result<Value, DurableError>, Never>?>(continuation)
+            let timer = Task {
+                try? await Task.sleep(for: patience)
+                let why = "the store has not answered for \(patience.components.seconds) seconds"
+                waiting.exchange(nil)?.resume(returning: .failure(.refused(why)))
+            }
+            Task {
+                let answer: Result<Value, DurableError>
+                do throws(DurableError) { answer = .success(try await ask()) } catch { answer = .failure(error) }
+                waiting.exchange(nil)?.resume(returning: answer)
+                timer.cancel()
+            }
         }
     }
 

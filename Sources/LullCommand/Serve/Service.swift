@@ -148,20 +148,22 @@ final class Service: Sendable {
     private static let openMetrics = "application/openmetrics-text"
 
     private func metrics(_ request: HTTPRequest) async -> HTTPAnswer {
-        do throws(DurableError) {
-            var status = try await page.status()
-            status.health = (status.health ?? []) + measures
-            var text: [UInt8] = []
-            let takesNew = request.field("Accept")?.contains(Self.openMetrics) ?? false
-            OpenMetrics.append(status, as: takesNew ? .openMetrics : .prometheus, to: &text)
-            return HTTPAnswer(
-                200,
-                takesNew
-                    ? "\(Self.openMetrics); version=1.0.0; charset=utf-8" : "text/plain; version=0.0.4; charset=utf-8",
-                text)
-        } catch {
-            return .refusal(HTTPRefusal(status: 503, reason: "\(error)"))
-        }
+        let found = await page.statusInTime()
+        var status = found ?? Status(namespaces: [])
+        status.health =
+            (status.health ?? []) + [
+                Measure(
+                    Figure("up", "lull_up", "Whether the store answers: 1, or 0 while it is away."),
+                    .count(found == nil ? 0 : 1))
+            ] + measures
+        var text: [UInt8] = []
+        let takesNew = request.field("Accept")?.contains(Self.openMetrics) ?? false
+        OpenMetrics.append(status, as: takesNew ? .openMetrics : .prometheus, to: &text)
+        return HTTPAnswer(
+            200,
+            takesNew
+                ? "\(Self.openMetrics); version=1.0.0; charset=utf-8" : "text/plain; version=0.0.4; charset=utf-8",
+            text)
     }
 
     /// The figures of the server itself.

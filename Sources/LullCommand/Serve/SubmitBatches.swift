@@ -12,12 +12,15 @@ final class SubmitBatches: Sendable {
     }
 
     private struct Entry {
+        let number: Int
         let submission: DurableSubmission
         let done: @Sendable (Answer) -> Void
         let added = ContinuousClock.now
     }
 
     private struct State {
+        /// How many there have been.
+        var count = 0
         var waiting: [Entry] = []
         var underWay = 0
         /// The namespaces whose values have to be JSON, as far as they are known. A namespace can be forgotten, and be made again with
@@ -39,14 +42,46 @@ final class SubmitBatches: Sendable {
     }
 
     /// Records a submit. The answer comes from another task.
-    func add(_ submission: DurableSubmission, _ done: @escaping @Sendable (Answer) -> Void) {
-        let begins = state.change { state in
-            state.waiting.append(Entry(submission: submission, done: done))
-            guard state.underWay < mostUnderWay else { return false }
-            state.underWay += 1
-            return true
+    ///
+    /// - Parameter time: How long the answer may take; nil for as long as the store takes.
+    func add(
+        _ submission: DurableSubmission, within time: Duration? = nil, _ done: @escaping @Sendable (Answer) -> Void
+    ) {
+        guard let time else {
+            _ = add(submission, done)
+            return
+        }
+        let open = Guarded<(@Sendable (Answer) -> Void)?>(done)
+        let number = add(submission) { open.exchange(nil)?($0) }
+        Task.detached {
+            try? await Task.sleep(for: time)
+            guard let done = open.exchange(nil) else { return }
+            let why = "the store has not answered for \(time.components.seconds) seconds"
+            // One that is on its way may be recorded yet.
+            done(.error(self.remove(number) ? .refused(why) : .unknown(why)))
+        }
+    }
+
+    /// Returns the number of the submit.
+    private func add(_ submission: DurableSubmission, _ done: @escaping @Sendable (Answer) -> Void) -> Int {
+        let (number, begins) = state.change { state in
+            state.count += 1
+            state.waiting.append(Entry(number: state.count, submission: submission, done: done))
+            let begins = state.underWay < mostUnderWay
+            if begins { state.underWay += 1 }
+            return (state.count, begins)
         }
         if begins { Task.detached { await self.recordAll() } }
+        return number
+    }
+
+    /// Removes a submit that still waits. Returns whether it did.
+    private func remove(_ number: Int) -> Bool {
+        state.change { state in
+            guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return false }
+            state.waiting.remove(at: index)
+            return true
+        }
     }
 
     private func recordAll() async {

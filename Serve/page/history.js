@@ -71,7 +71,7 @@ class History {
      */
     update(listing, at, before, wasIdle, dead = new Set()) {
         this.#dead = dead;
-        const known = this.#lookedAt ?? (wasIdle ? before : null);
+        const known = this.#lookedAt === null ? (wasIdle ? before : null) : Math.max(this.#lookedAt, before);
         this.#lookedAt = at;
         this.listing = listing;
         const { run, ready, pending } = listing;

@@ -56,6 +56,8 @@ class Looks {
         this.look = look;
         if (!look.detail) return;
         if (look.detail.namespace !== this.#namespace) this.forget(look.detail.namespace);
+        // Until then nothing had changed, and no look came.
+        if (this.#before !== null && look.since > this.#before) this.#before = look.since;
         this.#follow(look.detail, look.at);
         this.#before = look.at;
     }

@@ -7,6 +7,7 @@ class Stream {
     static longest = 30_000;
 
     #abort = null;
+    #events = new Events();
     #timer = 0;
     #watch = 0;
     #pause = Stream.shortest;
@@ -28,6 +29,8 @@ class Stream {
         this.close();
         this.#namespace = namespace;
         this.#abort = new AbortController();
+        // The first event of a connection has everything.
+        this.#events = new Events();
         this.#read(this.#abort);
     }
 
@@ -92,6 +95,6 @@ class Stream {
         const data = event.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
         if (data === "") return;
         this.#pause = Stream.shortest;
-        this.happened("look", JSON.parse(data));
+        this.happened("look", this.#events.look(JSON.parse(data)));
     }
 }

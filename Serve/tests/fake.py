@@ -182,6 +182,8 @@ class Fake:
         self.away = None
         # A status and a sentence for each path that fails.
         self.failing = {}
+        # The last instant at which nothing had changed; None for that of the event before.
+        self.seen = None
         self.is_down = False
         # What was asked for: method, address, headers, body.
         self.requests = []
@@ -292,6 +294,50 @@ class Fake:
         request.end_headers()
         request.wfile.write(data)
 
+    @staticmethod
+    def instants(look):
+        """Returns a copy with instants instead of durations, as events have."""
+        look = json.loads(json.dumps(look))
+        now = look["at"]
+
+        def ahead(one, name, new):
+            duration = one.pop(name)
+            one[new] = None if duration is None else now + duration
+
+        def ago(one, name, new):
+            duration = one.pop(name)
+            one[new] = None if duration is None else now - duration
+
+        for one in look["namespaces"]:
+            ago(one, "oldestDue", "oldestDue")
+            ago(one, "paused", "paused")
+            ahead(one, "nextStart", "nextStart")
+        detail = look["detail"] or {"keys": [], "workers": [], "dead": []}
+        for one in detail["keys"]:
+            ahead(one, "dueIn", "due")
+            if one["run"]:
+                ahead(one["run"], "retryIn", "retry")
+                ahead(one["run"], "leaseFor", "lease")
+        for one in detail["workers"]:
+            ago(one, "seen", "seenAt")
+        for one in detail["dead"]:
+            ago(one, "age", "at")
+        return look
+
+    def change(self, look, before):
+        """Leaves out what a look has in common with the one before: elements are places of it, and equal lists are missing."""
+        def lists(new, old):
+            changed = {}
+            for name, value in new.items():
+                was = (old or {}).get(name)
+                if not isinstance(value, list) or not isinstance(was, list):
+                    changed[name] = value
+                elif value != was:
+                    changed[name] = [[was.index(one), 1] if one in was else one for one in value]
+            return changed
+
+        return {**lists(look, before), "since": self.seen or before["at"], "detail": look["detail"] and lists(look["detail"], before["detail"])}
+
     def look(self, wanted):
         now = time.time()
         names = sorted(self.namespaces)
@@ -315,7 +361,7 @@ class Fake:
         request.send_header("Connection", "close")
         request.end_headers()
         request.close_connection = True
-        seen = -1
+        seen, before = -1, None
         try:
             while self.is_open and not self.is_down:
                 with self.condition:
@@ -325,7 +371,10 @@ class Fake:
                         text = ": still here\n\n"
                     else:
                         seen = self.version
-                        text = f"event: look\ndata: {json.dumps(self.look(wanted))}\n\n"
+                        look = self.instants(self.look(wanted))
+                        # Each test sees both forms.
+                        text = f"event: look\ndata: {json.dumps(self.change(look, before) if before else look)}\n\n"
+                        before = look
                 if self.is_down:
                     break
                 request.wfile.write(text.encode())

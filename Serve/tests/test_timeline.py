@@ -50,6 +50,19 @@ class TimeLineTest(PageTest):
         before = self.text("#lines li:nth-child(5) .state")
         self.browser.wait(f"return document.querySelector('#lines li:nth-child(5) .state').textContent !== {before!r}")
 
+    def test_submits_after_a_long_silence_stand_where_they_came(self):
+        self.open(scenes.empty)
+        self.look(lamp=Key(pending=1, due=60), other=Key(pending=1, due=60))
+        at = self.browser.run("return lull.looks.look.at")
+        self.browser.wait(f"return lull.looks.now > {at} + 1")
+        # The server has looked since then, and has said nothing, since nothing was new.
+        self.fake.seen = at + 0.9
+        self.look(lamp=Key(pending=4, due=60), other=Key(pending=1, due=60), new=Key(pending=2, due=60))
+        lamp, new = [self.browser.run(f"return lull.looks.histories.get('t{name}').episodes.at(-1).ticks") for name in ("lamp", "new")]
+        self.assertEqual((len(lamp), len(new)), (4, 2))
+        self.assertLessEqual(lamp[0], at)
+        self.assertGreater(min(lamp[1], new[0]), at + 0.9)
+
     def test_nothing_is_drawn_that_is_not_in_sight(self):
         self.open(scenes.one)
         self.browser.resize(1280, 400)

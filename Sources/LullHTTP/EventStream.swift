@@ -11,8 +11,10 @@ package final class EventStream: Sendable {
         /// What is being sent, and how much of it has been.
         var sending: [UInt8] = []
         var position = 0
+        /// The number of the state that the client has when that is sent.
+        var number: Int?
         /// What is sent after that.
-        var next: [UInt8]?
+        var next: Event?
         /// Whether the server has ended it.
         var hasEnded = false
         /// Whether the client has.
@@ -28,13 +30,37 @@ package final class EventStream: Sendable {
 
     /// An event as it is sent. Streams that send the same one share its bytes.
     package struct Event: Sendable {
-        fileprivate let bytes: [UInt8]
+        fileprivate var bytes: [UInt8]
+        fileprivate var number: Int?
+        /// What a client gets that has the state with another number.
+        fileprivate var change: (bytes: [UInt8], after: Int)?
 
         /// - Parameters:
         ///   - name: The type of the event.
         ///   - data: Its data, without a line break.
-        package init(_ name: String, _ data: some Collection<UInt8>) {
-            bytes = Array("event: \(name)\ndata: ".utf8) + data + Array("\n\n".utf8)
+        ///   - number: The number of the state that a client has then; nil if it has the one from before.
+        ///   - change: The data for a client that has the state with a number.
+        package init(
+            _ name: String, _ data: [UInt8], number: Int? = nil, change: (data: [UInt8], after: Int)? = nil
+        ) {
+            bytes = Self.bytes(name, data)
+            self.number = number
+            self.change = change.map { (Self.bytes(name, $0.data), $0.after) }
+        }
+
+        fileprivate static let keepAlive = {
+            var event = Event("", [])
+            event.bytes = Array(": still here\n\n".utf8)
+            return event
+        }()
+
+        private static func bytes(_ name: String, _ data: [UInt8]) -> [UInt8] {
+            Array("event: \(name)\ndata: ".utf8) + data + Array("\n\n".utf8)
+        }
+
+        /// Returns what a client gets.
+        fileprivate func bytes(after number: Int?) -> [UInt8] {
+            if let change, change.after == number { change.bytes } else { bytes }
         }
     }
 
@@ -42,7 +68,7 @@ package final class EventStream: Sendable {
     package func publish(_ event: Event) {
         state.change { state in
             if state.isGone { return }
-            state.next = event.bytes
+            state.next = event
             Self.resume(&state)
         }
     }
@@ -51,7 +77,7 @@ package final class EventStream: Sendable {
     package func keepAlive() {
         state.change { state in
             if state.next != nil || state.position < state.sending.count { return }
-            state.next = Array(": still here\n\n".utf8)
+            state.next = .keepAlive
             Self.resume(&state)
         }
     }
@@ -93,7 +119,8 @@ package final class EventStream: Sendable {
                     state.connection?.suspend()
                     return 0
                 }
-                (state.sending, state.position, state.next) = (next, 0, nil)
+                (state.sending, state.position, state.next) = (next.bytes(after: state.number), 0, nil)
+                state.number = next.number ?? state.number
             }
             let count = min(size, state.sending.count - state.position)
             let range = state.position..<state.position + count

@@ -241,6 +241,34 @@ struct HTTPServerTests {
         await echo.stop()
     }
 
+    @Test func `a reader gets what has changed since the event before, or all if it has missed that one`() async throws
+    {
+        let echo = try Echo()
+        let reader = try echo.connect()
+        reader.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        try eventually("the stream is there") { echo.streams.value.count == 1 }
+        let stream = echo.streams.value[0]
+        func publish(_ number: Int, padding: Int = 0) {
+            let change = Array("change to \(number) ".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: padding)
+            stream.publish(.init("look", Array("all of \(number)".utf8), number: number, change: (change, number - 1)))
+        }
+        publish(1)
+        #expect(reader.read(until: "data: all of 1\n\n") != nil)
+        // An event without a number leaves the reader with what it has.
+        stream.publish(.init("look", Array("away".utf8)))
+        #expect(reader.read(until: "data: away\n\n") != nil)
+        // It takes so long to read that 4 comes instead of 3.
+        publish(2, padding: 12 << 20)
+        #expect(reader.read(until: "data: change to 2 ") != nil)
+        publish(3)
+        publish(4)
+        let rest = try #require(reader.read(until: "data: all of 4\n\n"))
+        #expect(!rest.contains("change to") && !rest.contains("all of 3"))
+        publish(5)
+        #expect(reader.read(until: "data: change to 5 \n\n") != nil)
+        await echo.stop()
+    }
+
     @Test func `a stream whose reader has gone ends`() async throws {
         let echo = try Echo()
         var reader: RawConnection? = try echo.connect()

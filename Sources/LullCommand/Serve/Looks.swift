@@ -25,6 +25,11 @@ final class Looks: Sendable {
 
     private struct State {
         var viewers: [ObjectIdentifier: Viewer] = [:]
+        /// What the pages have got, by the namespace that they show in detail.
+        var shown: [String?: Shown] = [:]
+        var instants: [String: Instants] = [:]
+        /// The number of the last content that differed from the one before.
+        var number = 0
         var history: [String: History] = [:]
         /// When the store last answered.
         var answered: ContinuousClock.Instant?
@@ -36,9 +41,37 @@ final class Looks: Sendable {
         let stream: EventStream
         /// The namespace that the page shows in detail; nil for the first one.
         let namespace: String?
-        /// What was sent last, without its time, and when.
-        var sent: [UInt8] = []
+        /// What was sent last, and when.
+        var sent: News?
         var sentAt = ContinuousClock.now
+
+        /// Tells the page something unless it knows, or else now and then that the server lives.
+        mutating func tell(_ news: News, _ event: EventStream.Event?) {
+            if sent == news {
+                guard sentAt + Looks.silence < .now else { return }
+                stream.keepAlive()
+            } else {
+                // A page that has been opened in between gets the next one.
+                guard let event else { return }
+                stream.publish(event)
+            }
+            (sent, sentAt) = (news, .now)
+        }
+    }
+
+    /// What a page is told.
+    private enum News: Equatable {
+        /// Content with a number.
+        case content(Int)
+        /// The store is away, and why.
+        case away(String)
+    }
+
+    private struct Shown {
+        let number: Int
+        let content: LookContent
+        /// The last look that has found it, in nanoseconds since 1970.
+        var seen: Int64
     }
 
     init(_ store: any WatchedStore, namespaces: [String]) {
@@ -120,62 +153,76 @@ final class Looks: Sendable {
             let all = try await status()
             note(all)
             if shown.isEmpty { return }
+            let names = Set(all.map(\.namespace))
+            var instants = state.change { $0.instants.filter { names.contains($0.key) } }
+            let namespaces = all.map { member(of: $0, &instants[$0.namespace, default: Instants()]) }
             let health = try await store.health() ?? []
-            var details: [String: [(String, JSONValue)]] = [:]
-            for namespace in Set(shown.compactMap { $0 ?? all.first?.namespace })
-            where all.contains(where: { $0.namespace == namespace }) {
-                details[namespace] = try await detail(of: namespace)
-            }
-            let common: [(String, JSONValue)] = [
-                ("away", .null), ("figures", Self.figures), ("health", .array(health.map(\.listed))),
-                ("namespaces", .array(all.map { member(of: $0) })),
+            let common: [LookContent.List] = [
+                Self.figures, .init("health", health.map(\.listed)), .init("namespaces", namespaces),
             ]
-            send { namespace in
-                let detail = (namespace ?? all.first?.namespace).flatMap { details[$0] }
-                return common + [("detail", detail.map { .object($0) } ?? .null)]
+            var details: [String: [LookContent.List]] = [:]
+            for namespace in Set(shown.compactMap { $0 ?? all.first?.namespace }) where names.contains(namespace) {
+                details[namespace] = try await detail(of: namespace, &instants[namespace, default: Instants()])
             }
+            state.change { $0.instants = instants }
+            var contents: [String?: LookContent] = [:]
+            for chosen in shown {
+                let namespace = (chosen ?? all.first?.namespace).flatMap { names.contains($0) ? $0 : nil }
+                contents[chosen] = LookContent(
+                    common: common, detail: namespace.flatMap { details[$0] } ?? [], namespace: namespace)
+            }
+            send(contents)
         } catch {
-            send { _ in [("away", .text("\(error.ofQuestion)"))] }
+            send(away: "\(error.ofQuestion)")
         }
     }
 
     /// Sends each page what it shows, if that is news.
-    private func send(_ members: (_ namespace: String?) -> [(String, JSONValue)]) {
+    private func send(_ contents: [String?: LookContent]) {
+        let now = Self.now
+        let (viewers, before, last) = state.change { ($0.viewers.values, $0.shown, $0.number) }
+        var number = last
+        var shown: [String?: Shown] = [:]
         // Pages that show the same share its bytes: there can be thousands, and some read slowly.
-        var made: [String?: (content: [UInt8], event: EventStream.Event)] = [:]
-        let now = Self.seconds(StoreClock.system.read().wall.nanoseconds)
-        let viewers = state.change { $0.viewers }
-        for (id, viewer) in viewers {
-            let (content, event) =
-                made[viewer.namespace]
-                ?? {
-                    var content: [UInt8] = []
-                    JSONValue.object(members(viewer.namespace)).append(to: &content)
-                    // The time comes first in an object that is otherwise compared with the last one.
-                    return (content, EventStream.Event("look", Array("{\"at\":\(now),".utf8) + content.dropFirst()))
-                }()
-            made[viewer.namespace] = (content, event)
-            if content == viewer.sent {
-                guard viewer.sentAt + Self.silence < .now else { continue }
-                viewer.stream.keepAlive()
+        var events: [String?: EventStream.Event] = [:]
+        for (namespace, content) in contents {
+            let old = before[namespace]
+            if let old, old.content == content {
+                shown[namespace] = Shown(number: old.number, content: content, seen: now)
             } else {
-                viewer.stream.publish(event)
+                number += 1
+                shown[namespace] = Shown(number: number, content: content, seen: now)
             }
-            state.change { state in
-                state.viewers[id]?.sent = content
-                state.viewers[id]?.sentAt = .now
+            let news = News.content(shown[namespace]?.number ?? number)
+            if !viewers.contains(where: { $0.namespace == namespace && $0.sent != news }) { continue }
+            events[namespace] = EventStream.Event(
+                "look", content.whole(at: now), number: shown[namespace]?.number,
+                change: old.map { (content.change(from: $0.content, at: now, seen: $0.seen), after: $0.number) })
+        }
+        state.change { state in
+            (state.shown, state.number) = (shown, number)
+            for (id, viewer) in state.viewers {
+                guard let number = shown[viewer.namespace]?.number else { continue }
+                state.viewers[id]?.tell(.content(number), events[viewer.namespace])
             }
         }
     }
 
-    private static func seconds(_ nanoseconds: Int64) -> String {
-        var text: [UInt8] = []
-        DecimalSeconds.append(nanoseconds / 1_000_000 * 1_000_000, to: &text)
-        return String(decoding: text, as: UTF8.self)
+    /// Tells each page that the store is away.
+    private func send(away why: String) {
+        var data: [UInt8] = []
+        JSONValue.object([("at", .instant(Self.now)), ("away", .text(why))]).append(to: &data)
+        let event = EventStream.Event("look", data)
+        state.change { state in
+            for id in state.viewers.keys { state.viewers[id]?.tell(.away(why), event) }
+        }
     }
 
+    private static var now: Int64 { StoreClock.system.read().wall.nanoseconds }
+
     /// The names and sentences of the figures, as `lull status` has them.
-    private static let figures = JSONValue.array(
+    private static let figures = LookContent.List(
+        "figures",
         DurableStatus.figures.map { figure, _ in
             [
                 "property": .text(figure.property), "name": .text(figure.name), "help": .text(figure.help),
@@ -183,27 +230,35 @@ final class Looks: Sendable {
             ]
         })
 
-    private func member(of status: DurableStatus) -> JSONValue {
+    private func member(of status: DurableStatus, _ instants: inout Instants) -> JSONValue {
+        instants.begin()
         var members: [(String, JSONValue)] = [
             ("namespace", .text(status.namespace)),
             ("rules", .text(PolicyOptions.text(status.rules, besides: status.rules))),
         ]
-        members += status.measures.map { ($0.figure.property, $0.json) } + status.pauseMembers
+        members += status.json(&instants, at: Self.now)
         if let today = state.change({ $0.history[status.namespace]?.today(status) }) {
             members.append(("today", today))
         }
         return .object(members)
     }
 
-    private func detail(of namespace: String) async throws(DurableError) -> [(String, JSONValue)] {
+    private func detail(
+        of namespace: String, _ instants: inout Instants
+    ) async throws(DurableError) -> [LookContent.List] {
+        // Each time is read when the answer has come.
         let keys = try await store.upcoming(in: namespace, limit: Self.most.keys)
+        var now = Self.now
+        let listings = keys.map { $0.json(&instants, at: now) }
         let workers = try await store.workers(in: namespace)
+        now = Self.now
+        let shownWorkers = workers.map { $0.json(&instants, at: now) }
         let dead = try await store.deadRuns(matching: .all, in: namespace, newestFirst: true, limit: Self.most.dead)
+        now = Self.now
+        let shownDead = dead.map { $0.json(&instants, at: now) }
         let rates = state.change { $0.history[namespace]?.rates } ?? []
         return [
-            ("namespace", .text(namespace)), ("keys", .array(keys.map(\.json))),
-            ("workers", .array(workers.map(\.json))),
-            ("dead", .array(dead.map { $0.json(withValues: false) })), ("rates", .array(rates)),
+            .init("keys", listings), .init("workers", shownWorkers), .init("dead", shownDead), .init("rates", rates),
         ]
     }
 
@@ -211,7 +266,7 @@ final class Looks: Sendable {
 
     /// Remembers the counters.
     private func note(_ all: [DurableStatus]) {
-        let wall = StoreClock.system.read().wall.nanoseconds
+        let wall = Self.now
         state.change { state in
             for status in all {
                 state.history[status.namespace, default: History(status, at: wall)].note(status, at: wall)

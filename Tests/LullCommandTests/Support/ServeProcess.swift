@@ -169,7 +169,10 @@ final class RawConnection {
     /// Reads until a text has come; nil if the connection ends before.
     func read(until text: String) -> String? {
         var bytes: [UInt8] = []
-        while !String(decoding: bytes, as: UTF8.self).contains(text) {
+        // Where it may begin: what came before has been searched.
+        var start = 0
+        while !String(decoding: bytes[start...], as: UTF8.self).contains(text) {
+            start = max(0, bytes.count - text.utf8.count)
             guard let more = read(), !more.isEmpty else { return nil }
             bytes += more
         }

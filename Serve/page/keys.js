@@ -6,6 +6,8 @@ class Keys {
     static page = 200;
     /** For how long a page in sight is taken as it was, in milliseconds. */
     static fresh = 3000;
+    /** And where no look would say that it is another one. */
+    static unheard = 10_000;
 
     #looks;
     #actions;
@@ -157,9 +159,10 @@ class Keys {
         }
     }
 
-    /** Whether a page may be other by now: something has changed since it came, and not only just. */
+    /** Whether a page may be other by now: something has changed since it came, and not only just; or a key that no look has. */
     #isOld({ at, seen, isStale }) {
-        return isStale || (seen < this.#looks.look.at && performance.now() - at > Keys.fresh);
+        const age = performance.now() - at;
+        return isStale || (seen < this.#looks.look.at && age > Keys.fresh) || (!this.#looks.isComplete && age > Keys.unheard);
     }
 
     #row() {

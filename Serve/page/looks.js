@@ -21,6 +21,11 @@ class Looks {
         return this.#frozen ?? performance.now() / 1000 + this.#offset;
     }
 
+    /** Whether the last look had all keys that have work. */
+    get isComplete() {
+        return this.#wasComplete;
+    }
+
     /** How old the last look is. Events come only when something has changed, but what waits gets older. */
     get elapsed() {
         return Math.max(0, this.now - (this.look?.at ?? this.now));

@@ -112,6 +112,15 @@ class KeysTest(PageTest):
         self.until("[...document.querySelectorAll('#keys .row:not([hidden]) .name')].some((one) => one.textContent === 'aaa')")
         self.assertNotIn("report/weekly", self.rows())
 
+    def test_what_changes_beyond_the_looks_is_seen_in_the_list_too(self):
+        self.open(lambda fake: scenes.many(fake, 450))
+        self.enter_list()
+        row = "[...document.querySelectorAll('#keys .row')].find((one) => one.textContent.startsWith('user/000001'))"
+        self.assertIsNone(self.browser.run("return lull.looks.history('user/000001')"))
+        self.orders.keys[b"user/000001"].pending = 77
+        self.browser.run("Keys.unheard = 300")
+        self.until(f"{row}.querySelector('.submits').textContent === '77'")
+
     def test_keys_that_come_in_between_leave_no_gap(self):
         self.open(lambda fake: scenes.many(fake, 450))
         self.enter_list()

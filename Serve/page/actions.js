@@ -180,12 +180,3 @@ class Actions {
 function field(label, input) {
     return make("label", { class: "field" }, make("span", {}, label), input);
 }
-
-function capital(text) {
-    return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Returns what the server says as a sentence. */
-function sentence(text) {
-    return capital(text).replace(/\.?$/, ".");
-}

@@ -197,11 +197,13 @@ function endPicture(count, end) {
     return svg;
 }
 
-/** Puts the marks that only this page has before their words in a legend. */
+/** Puts the marks that the playground does not have before their words in a legend. */
 function drawOwnLegend(legend) {
     const drawings = {
         run: '<path d="M7 1l5.4 6L7 13 1.6 7z"/><path d="M7 12h13v4H7z"/>'
             + '<path d="M20 12h10v4H20z" opacity=".25"/><path d="M29.5 10v8" stroke="currentColor" stroke-width="2"/>',
+        work: '<path d="M7 1l5.4 6L7 13 1.6 7z"/><path d="M7 12h20v4H7z"/>',
+        columns: '<path d="M2 2h7v14H2zM11 5h7v11h-7zM20 1h7v15h-7z" opacity=".3"/><path d="M2 12h7v4H2zM11 13h7v3h-7zM20 10h7v6h-7z"/>',
         retry: '<path d="M1 4h22v10H1z" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>'
             + '<path class="hollow" d="M24 3l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>',
     };

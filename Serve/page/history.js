@@ -1,28 +1,5 @@
 // What the page has seen of a key since it was opened: the looks say how a key is, and the differences what has happened.
 
-/**
- * Submits that stand together, and what becomes of them. `ticks` are the instants of those that were seen to come. `state` is
- * pending, ready, running, retrying, done, failed, or gone if they left before they were due.
- */
-class Episode {
-    id = null;
-    ticks = [];
-    count = 0;
-    due = null;
-    startedAt = null;
-    endedAt = null;
-    until = null;
-    retryAt = null;
-    attempt = 0;
-    drawnDue = null;
-
-    constructor(state, since) {
-        this.state = state;
-        /** From when on it is drawn: the first submit that was seen, or the look that showed it. */
-        this.first = since;
-    }
-}
-
 class History {
     static longest = 40;
     /** Dense submits are a band; more instants would show nothing more. */

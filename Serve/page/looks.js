@@ -9,16 +9,15 @@ class Looks {
     look = null;
     /** Why the figures are old, or null. */
     away = null;
-    #offset = -Infinity;
-    #frozen = null;
+    #clock = new OtherClock();
     #before = null;
     #namespace = null;
     #wasComplete = false;
     histories = new Map();
 
-    /** The present by the store's clock, in seconds since 1970. It stands still while nothing is known of the store. */
+    /** The present by the store's clock, in seconds since 1970. */
     get now() {
-        return this.#frozen ?? performance.now() / 1000 + this.#offset;
+        return this.#clock.now;
     }
 
     /** Whether the last look had all keys that have work. */
@@ -41,7 +40,7 @@ class Looks {
 
     /** Says that the store is away, and why. */
     lose(sentence) {
-        if (this.#frozen === null && this.look) this.#frozen = this.now;
+        if (this.look) this.#clock.freeze();
         this.away = sentence;
     }
 
@@ -53,11 +52,9 @@ class Looks {
                 this.lose(this.away);
                 return;
             }
-            this.#frozen = look.at;
-        } else this.#frozen = null;
-        // The look that took the shortest way says best what time it is there.
-        const offset = look.at - performance.now() / 1000;
-        if (offset > this.#offset || offset < this.#offset - 2) this.#offset = offset;
+        }
+        this.#clock.take(look.at);
+        if (look.away) this.#clock.freeze(look.at);
         this.look = look;
         if (!look.detail) return;
         if (look.detail.namespace !== this.#namespace) this.forget(look.detail.namespace);

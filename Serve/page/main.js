@@ -1,8 +1,5 @@
 // Builds the page.
 
-/** For how long a page that nobody sees goes on looking, in milliseconds. A browser has six connections to a server for all tabs. */
-const unseenFor = 30_000;
-
 function begin() {
     readTheme();
     isDark.addEventListener("change", readTheme);
@@ -48,17 +45,8 @@ function begin() {
     });
 
     const showLive = (state, word) => {
-        const live = element("live");
-        live.dataset.state = state;
-        set(live.lastChild, word);
-        document.body.classList.toggle("stale", state !== "live");
-        element("away").hidden = state !== "away";
-        if (state === "away") {
-            const since = timeOfDay(looks.now, looks.now, { second: "2-digit" });
-            set(element("away"), sentence(looks.away) + (looks.look?.namespaces ? ` What is shown is from ${since}.` : ""));
-        }
-        const name = looks.detail ? `${plain(looks.detail.namespace)} – ` : "";
-        document.title = `${state === "live" ? "" : "(away) "}${name}Lull`;
+        const since = looks.look?.namespaces ? ` What is shown is from ${timeOfDay(looks.now, looks.now, { second: "2-digit" })}.` : "";
+        showState(state, word, state === "away" ? sentence(looks.away) + since : "", looks.detail ? plain(looks.detail.namespace) : null);
     };
 
     /** Shows what changes with the time alone. */
@@ -138,22 +126,7 @@ function begin() {
         }
     });
 
-    setInterval(() => {
-        if (stream.nextAttempt === null) return;
-        const left = Math.max(0, Math.ceil((stream.nextAttempt - performance.now()) / 1000));
-        set(element("next"), `next attempt in ${left} s`);
-        element("next").hidden = element("again").hidden = false;
-    }, 500);
-    element("again").addEventListener("click", () => start());
-
-    addEventListener("pagehide", () => stream.close());
-    addEventListener("pageshow", ({ persisted }) => persisted && start());
-    let unseen = 0;
-    document.addEventListener("visibilitychange", () => {
-        clearTimeout(unseen);
-        if (document.hidden) unseen = setTimeout(() => stream.close(), unseenFor);
-        else if (!stream.isOpen && me !== null) start();
-    });
+    keepOpen(stream, () => start(), () => me !== null);
 
     // MARK: - Who may
 

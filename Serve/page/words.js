@@ -1,36 +1,4 @@
-// Numbers, durations and sentences. All durations are in seconds, as the server's.
-
-function number(count) {
-    return count.toLocaleString("en");
-}
-
-function counted(count, word) {
-    return `${number(count)} ${word}${count === 1 ? "" : "s"}`;
-}
-
-/** Returns a duration in a suitable unit, with two to three digits. */
-function spell(seconds) {
-    if (seconds == null) return "–";
-    const digits = (value) => String(Number(value.toPrecision(value >= 100 ? 3 : 2)));
-    const shown = Math.abs(seconds);
-    const [count, unit] = shown < 0.0005 ? ["0", "s"] : shown < 0.1 ? [digits(shown * 1000), "ms"] : shown < 9.95 ? [shown.toFixed(1), "s"]
-        : shown < 119.5 ? [Math.round(shown), "s"] : shown < 7170 ? [Math.round(shown / 60), "min"]
-        : shown < 172_800 ? [digits(shown / 3600), "h"] : [Math.round(shown / 86_400), "d"];
-    return `${count}\u00a0${unit}`;
-}
-
-function bytes(count) {
-    if (count < 1000) return counted(count, "byte");
-    return count < 1e6 ? `${(count / 1000).toPrecision(3)} kB` : `${(count / 1e6).toPrecision(3)} MB`;
-}
-
-/** Returns the time of day of an instant, with the date where that is not today's. */
-function timeOfDay(instant, now, { second } = {}) {
-    const [then, today] = [new Date(instant * 1000), new Date(now * 1000)];
-    const time = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second });
-    if (then.toDateString() === today.toDateString()) return time;
-    return `${then.toLocaleDateString("en-GB", { day: "numeric", month: "long" })}, ${time}`;
-}
+// What there is to say of namespaces, keys and runs. All durations are in seconds, as the server's.
 
 /** Returns since when there are counts: “today” if that is since midnight. */
 function sinceWhen(instant, now) {
@@ -49,14 +17,6 @@ function headline({ since, runs, executed }, now) {
     // Cut and not rounded: what is not all of it is never 100.
     const share = saved / executed >= 0.99 ? Math.floor((1000 * saved) / executed) / 10 : Math.floor((100 * saved) / executed);
     return [...parts, ", ", `${share}\u00a0%\u00a0saved`, `, ${when}.`];
-}
-
-/** Returns a value of the status in its unit. */
-function shownFigure({ unit }, value) {
-    if (value == null) return unit === "duration" ? "–" : "none";
-    if (unit === "duration") return spell(value);
-    if (unit === "bytes") return bytes(value);
-    return typeof value === "number" ? number(value) : String(value);
 }
 
 /** Returns the states of a key, by the words of `lull list`. */

@@ -74,10 +74,10 @@ playground: ## Build the page for trying Lull in a browser: docs/playground/inde
 test-playground: ## Test that page in a headless browser, which is installed if missing.
 	@scripts/test-playground
 
-serve-page: ## Build the page of lull serve: Sources/CLullHTTP/Page.
+serve-page: ## Build the pages of lull serve and lull top: Sources/CLullHTTP/Page.
 	@scripts/serve-page
 
-test-serve-page: ## Test that page in a headless browser, and lull serve with Prometheus, nginx and systemd, all of which are installed if missing.
+test-serve-page: ## Test these pages in a headless browser, and lull serve with Prometheus, nginx and systemd, all of which are installed if missing.
 	@scripts/test-serve-page
 
 examples: ## Build the examples, and try them: a chat bot, and a server with PostgreSQL, which is installed if missing.

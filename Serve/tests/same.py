@@ -13,14 +13,15 @@ def read(folder, name):
 
 
 committed, built = sys.argv[1], sys.argv[2]
-for name in ("index.html", "policy.txt"):
-    if read(committed, name) != read(built, name):
-        sys.exit(f"{committed}/{name} is not what its sources make: run make serve-page, and commit it")
-page, policy = read(committed, "index.html"), read(committed, "policy.txt")
-for element in ("script", "style"):
-    [text] = re.findall(f"<{element}>(.*?)</{element}>", page, re.DOTALL)
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    if f"{element}-src 'sha256-{digest}'" not in policy:
-        sys.exit(f"the policy does not have the hash of the page's {element}")
-if "\n" in policy or re.search(r"<[^>]+\s(style|on[a-z]+)=", page.split("<script>")[0]):
-    sys.exit("the policy is not one line, or the page has attributes that it forbids")
+for names in (("index.html", "policy.txt"), ("top.html", "top-policy.txt")):
+    for name in names:
+        if read(committed, name) != read(built, name):
+            sys.exit(f"{committed}/{name} is not what its sources make: run make serve-page, and commit it")
+    page, policy = (read(committed, name) for name in names)
+    for element in ("script", "style"):
+        [text] = re.findall(f"<{element}>(.*?)</{element}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        if f"{element}-src 'sha256-{digest}'" not in policy:
+            sys.exit(f"{names[1]} does not have the hash of the {element} of {names[0]}")
+    if "\n" in policy or re.search(r"<[^>]+\s(style|on[a-z]+)=", page.split("<script>")[0]):
+        sys.exit(f"{names[1]} is not one line, or {names[0]} has attributes that it forbids")

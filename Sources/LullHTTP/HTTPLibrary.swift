@@ -29,9 +29,4 @@ package enum HTTPLibrary {
         lull_http_user_name(user, &name, name.count)
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
-
-    /// The page of `lull serve`.
-    package static let page = Array(String(cString: lull_page()).utf8)
-    /// Its header Content-Security-Policy.
-    package static let pagePolicy = String(cString: lull_page_policy())
 }

@@ -12,44 +12,7 @@ import Testing
 /// `lull top` as a process, on another process.
 @Suite("lull top", .ownThreads)
 struct TopTests {
-    /// A path without a file, removed with its last reference.
-    private final class Path {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("l-\(UUID().uuidString)").path
-
-        deinit { unlink(path) }
-    }
-
-    private let socket = Path()
-
-    /// Starts a program that can be looked into, and waits until it can.
-    private func startProgram() throws -> ToolProcess {
-        let program = try ToolProcess(
-            [], environment: ["LULL_INSPECT": socket.path], program: Products.path(of: "InspectionChild"))
-        try eventually("it listens") {
-            let connection = lull_socket_connect(socket.path)
-            if connection >= 0 { close(connection) }
-            return connection >= 0
-        }
-        return program
-    }
-
-    /// A program that answers whoever connects with some text, and closes the connection.
-    private func startAnswering(_ text: String) throws -> Int32 {
-        var why = [CChar](repeating: 0, count: 256)
-        let listener = lull_socket_listen(socket.path, &why, why.count)
-        try #require(listener >= 0)
-        Thread.detachNewThread {
-            var interest = pollfd(descriptor: listener, Int32(POLLIN))
-            while poll(&interest, 1, -1) > 0 {
-                let connection = lull_socket_accept(listener)
-                guard connection >= 0 else { return }
-                let bytes = Array(text.utf8)
-                _ = lull_socket_send(connection, bytes, bytes.count)
-                close(connection)
-            }
-        }
-        return listener
-    }
+    private let socket = ProgramSocket()
 
     private func errors(of path: String) throws -> String {
         let outcome = try lull("top", path)
@@ -61,7 +24,7 @@ struct TopTests {
     // MARK: - What it shows
 
     @Test func `the debouncers of a program are shown by file and line, with their rates, until it ends`() throws {
-        let program = try startProgram()
+        let program = try socket.startProgram()
         let top = try ToolProcess(["top", socket.path], environment: ["COLUMNS": "80"])
         // The program makes them one after the other.
         var heads: [String] = []
@@ -91,7 +54,7 @@ struct TopTests {
     }
 
     @Test func `a terminal shows one table in place, with as many rows as it has lines for`() throws {
-        let program = try startProgram()
+        let program = try socket.startProgram()
         let terminal = try PseudoTerminal()
         let top = try ToolProcess(
             ["top", socket.path], environment: ["LINES": "6", "NO_COLOR": "1"],
@@ -110,7 +73,7 @@ struct TopTests {
     }
 
     @Test func `objects are what the program sends`() throws {
-        let program = try startProgram()
+        let program = try socket.startProgram()
         let top = try ToolProcess(["top", "--json", socket.path])
         for _ in 0..<3 {
             let object = try JSONSerialization.jsonObject(with: Data(top.line().utf8)) as? [String: Any]
@@ -143,7 +106,7 @@ struct TopTests {
         #"{"lull":1,"process":1,"name":"a","time":1.0,"left":0,"debouncers":[{"id":1}]}"# + "\n",
     ])
     func `another program is recognised by what it answers`(_ answer: String) throws {
-        let listener = try startAnswering(answer)
+        let listener = try socket.startAnswering(answer)
         defer { shutdown(listener, Int32(SHUT_RDWR)) }
         #expect(
             try errors(of: socket.path)
@@ -156,7 +119,7 @@ struct TopTests {
             (#"{"lull":2}"# + "\n", "the program has a newer Lull than this command"),
             ("", "the program has closed the connection"),
         ] {
-            let listener = try startAnswering(answer)
+            let listener = try socket.startAnswering(answer)
             #expect(try errors(of: socket.path) == "lull: \(socket.path): \(message)\n")
             shutdown(listener, Int32(SHUT_RDWR))
             unlink(socket.path)
@@ -171,9 +134,8 @@ struct TopTests {
 
     @Test func `names that would change the terminal are shown without that`() throws {
         let row = ProgramSnapshot.Row(
-            id: 1, place: "M/\u{1B}[31mA.swift:1", policy: "\u{1B}]0;x\u{7}", keys: 0, pending: 0, dueIn: nil,
-            running: 0,
-            started: 0, submitted: 1 << 52, failed: 1 << 52)
+            id: 1, place: "M/\u{1B}[31mA.swift:1", kind: "Debouncer", policy: "\u{1B}]0;x\u{7}", keys: 0, pending: 0,
+            waiting: 0, dueIn: nil, running: 0, started: 0, submitted: 1 << 52, outcomes: .init(failed: 1 << 52))
         let line = #"{"lull":1,"process":1,"name":"a\u001bb","time":1,"left":0,"debouncers":[]}"#
         let snapshot = try ProgramSnapshot(Array(line.utf8))
         var table = TopTable()

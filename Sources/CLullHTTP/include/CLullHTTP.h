@@ -95,5 +95,8 @@ void lull_http_user_name(int64_t user, char *name, size_t size);
 /// The page of `lull serve`, and the value of its header Content-Security-Policy.
 const char *lull_page(void);
 const char *lull_page_policy(void);
+/// The same of `lull top`.
+const char *lull_top_page(void);
+const char *lull_top_page_policy(void);
 
 #endif

@@ -83,9 +83,11 @@ struct CommandOptions {
     /// Whether `lull schema` changes the database.
     var applies = false
 
-    /// Where `lull serve` listens, and what it serves to whom.
+    /// Whether `lull top` serves a page.
+    var showsPage = false
+    /// Where `lull serve` and that page listen.
     var listen: String?
-    var listening: String { listen ?? "127.0.0.1:8385" }
+    /// What `lull serve` serves to whom.
     var hooks: Argument?
     var tokenFile: Argument?
     var allowsActions = false

@@ -325,9 +325,17 @@ extension Option {
             each: "namespace", .own, of: [.serve], .name("NAME"), \.givenNamespaces,
             "only this one of its namespaces; may be given several times"),
         Option(
-            "listen", .own, of: [.serve], .name("PLACE"), \.listen,
+            "page", .own, of: [.top], \.showsPage,
+            "serve a page with the same, and a time line, to a browser on this machine; its address is written to "
+                + "standard error. It goes on when the program ends and another one begins", .excludes("json")),
+        Option(
+            "listen", .own, of: [.serve, .top], .name("PLACE"), \.listen,
             "where it listens: HOST:PORT (default 127.0.0.1:8385), or unix:PATH, a socket. Other machines are let in only "
-                + "with --token-file"),
+                + "with --token-file",
+            but: [
+                .top: "where the page listens: HOST:PORT, an address of this machine (default 127.0.0.1 and a free "
+                    + "port), or unix:PATH, a socket"
+            ], .needs("page", in: [.top])),
         Option(
             "hooks", .own, of: [.serve], .file, \.hooks,
             "a JSON file of paths at which services deliver events, and how each proves who it is"),

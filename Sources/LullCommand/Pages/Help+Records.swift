@@ -138,6 +138,11 @@ extension Help {
             program ends: on a terminal in place, elsewhere one table after the other, one a second. The program links \
             LullInspection, and was started with LULL_INSPECT=PATH. Only its user, and root, can look.
             """,
+            """
+            With --page it serves a page instead, and tells its address: the same table, with a time line of what \
+            waits, runs and has run, and the outcomes of each. While nobody has the page open, the program is left \
+            alone.
+            """,
             .options([.own, .output]), .heading("Columns of the table"),
             .terms([
                 ("where", "the file and the line that made it"), ("keys", "its keys that are remembered"),
@@ -147,7 +152,7 @@ extension Help {
                 ("save", "the share of all its submits that have needed no execution so far"),
                 ("fail", "the submits whose handler has thrown"), ("policy", "its policy, as options of lull"),
             ]),
-            .examples(["LULL_INSPECT=/tmp/app.sock ./app & lull top /tmp/app.sock"]),
+            .examples(["LULL_INSPECT=/tmp/app.sock ./app & lull top /tmp/app.sock", "lull top --page /tmp/app.sock"]),
         ])
 
     static let completions = Page(

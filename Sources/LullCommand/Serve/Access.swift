@@ -123,6 +123,21 @@ struct HTTPRefusal: Error, Sendable {
     var isUnknown = false
 }
 
+extension HTTPRequest {
+    /// Throws if the method is none of those that its path takes.
+    func check(method allowed: [String]) throws(HTTPRefusal) {
+        if allowed.contains(method) { return }
+        throw HTTPRefusal(
+            status: 405, reason: "\(path) takes \(allowed.joined(separator: " and ")), not \(method)",
+            fields: [("Allow", allowed.joined(separator: ", "))])
+    }
+
+    /// Says that its path leads nowhere.
+    var isForNothing: HTTPRefusal {
+        HTTPRefusal(status: 404, reason: "there is nothing at \(Terminal.shown(path))")
+    }
+}
+
 /// Who may do what. Requests that a page of another site has made a browser send are refused, whatever they ask for.
 struct Access: Sendable {
     let place: Listener.Place

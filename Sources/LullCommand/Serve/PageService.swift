@@ -27,14 +27,6 @@ struct PageService: Sendable {
         "flush", "cancel", "touch", "retry", "discard", "pause", "resume", "submit",
     ]
 
-    /// The page itself, which has nothing secret in it.
-    static let page = HTTPAnswer(
-        200, "text/html; charset=utf-8", HTTPLibrary.page,
-        [
-            ("Content-Security-Policy", HTTPLibrary.pagePolicy), ("X-Content-Type-Options", "nosniff"),
-            ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-cache"),
-        ])
-
     var viewers: Int { lookout.viewers }
 
     /// How long the questions of programs that watch wait for the store, which waits longer for a server. Prometheus gives up after 10

@@ -23,7 +23,7 @@ enum ServeCommand {
         }
         try check(hooks, namespaces, store)
         let descriptors = lull_raise_descriptor_limit()
-        let listener = try listen(options.listening, tokens, hooks)
+        let listener = try listen(options.listen ?? "127.0.0.1:8385", tokens, hooks)
         let access = Access(
             place: listener.place, tokens: tokens, allowsActions: options.allowsActions,
             origin: origin)
@@ -35,27 +35,18 @@ enum ServeCommand {
         let signals = try Signals()
         var limits = HTTPServer.Limits(body: RecordReader.longest)
         limits.connections = connections(limits.connections, of: descriptors)
-        guard
-            let server = HTTPServer(
-                listeningAt: listener.socket, limits,
-                HTTPServer.Handlers(
-                    refuse: { service.refuse($0) }, answer: { service.answer($0, $1) },
-                    failure: { service.failure($0, $1) }))
-        else { throw .failed("libmicrohttpd could not start: there may be too few descriptors (ulimit -n)") }
+        let server = try Listening.start(
+            at: listener, limits,
+            HTTPServer.Handlers(
+                refuse: { service.refuse($0) }, answer: { service.answer($0, $1) },
+                failure: { service.failure($0, $1) }))
         service.connections.change { $0 = { server.connections } }
         looks.begin()
-        OutputBuffer.report(["serving \(ServerURL.withoutPassword(options.store ?? "")) at \(address(of: listener))"])
-        let number = wait(for: signals)
-        // The next signal ends the program at once.
-        lull_default(SIGINT)
-        lull_default(SIGTERM)
-        _ = try? CommandStore.blocking(nil) {
-            looks.end()
-            await server.stop(within: grace)
-        }
-        listener.end()
-        store.end()
-        Signals.end(by: number)
+        OutputBuffer.report([
+            "serving \(ServerURL.withoutPassword(options.store ?? "")) at \(Listening.address(of: listener))"
+        ])
+        Listening.end(
+            server, at: listener, within: grace, by: wait(for: signals), first: { looks.end() }, last: { store.end() })
     }
 
     /// Opens the store, and waits for one that cannot be used for now.
@@ -95,25 +86,13 @@ enum ServeCommand {
     private static func listen(
         _ text: String, _ tokens: [AccessToken]?, _ hooks: [Hook]
     ) throws(Failure) -> Listener {
-        guard let place = Listener.place(text) else {
-            throw .usage(
-                "--listen must be HOST:PORT or unix:PATH, not \"\(text)\": \(Listener.advice(text))", .serve)
-        }
-        let isLocal: Bool
-        do throws(Listener.Failure) { isLocal = try Listener.isLocal(place) } catch {
-            throw .failed("cannot listen at \(text): \(error.reason)")
-        }
-        if !isLocal {
+        try Listening.open(text, for: .serve) {
             if tokens == nil {
-                throw .usage("--listen \(text) lets other machines in: it needs --token-file", .serve)
+                return .usage("--listen \(text) lets other machines in: it needs --token-file", .serve)
             }
-            if let open = hooks.first(where: { $0.verification == .none }) {
-                throw .usage(
-                    "--listen \(text) lets other machines in: the hook \(open.path) must verify its sender", .serve)
+            return hooks.first { $0.verification == .none }.map { open in
+                .usage("--listen \(text) lets other machines in: the hook \(open.path) must verify its sender", .serve)
             }
-        }
-        do throws(Listener.Failure) { return try Listener(at: place) } catch {
-            throw .failed("cannot listen at \(text): \(error.reason)")
         }
     }
 
@@ -126,12 +105,5 @@ enum ServeCommand {
                 "--origin must be a scheme and a host, such as https://lull.example.org, not \"\(text)\"", .serve)
         }
         return text
-    }
-
-    private static func address(of listener: Listener) -> String {
-        switch listener.place {
-        case .path(let path): "unix:\(path)"
-        case .address(let host, _): "http://\(host.contains(":") ? "[\(host)]" : host):\(listener.port)/"
-        }
     }
 }

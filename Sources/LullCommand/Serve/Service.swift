@@ -31,13 +31,8 @@ final class Service: Sendable {
     }
 
     private func route(of request: HTTPRequest) throws(HTTPRefusal) -> Route {
-        let (path, method) = (request.path, request.method)
-        func check(_ allowed: [String]) throws(HTTPRefusal) {
-            if allowed.contains(method) { return }
-            throw HTTPRefusal(
-                status: 405, reason: "\(path) takes \(allowed.joined(separator: " and ")), not \(method)",
-                fields: [("Allow", allowed.joined(separator: ", "))])
-        }
+        let path = request.path
+        func check(_ allowed: [String]) throws(HTTPRefusal) { try request.check(method: allowed) }
         if let hook = door.hook(for: request) {
             try check(["POST"])
             return .hook(hook)
@@ -68,7 +63,7 @@ final class Service: Sendable {
                 return .action(name)
             }
         }
-        throw HTTPRefusal(status: 404, reason: "there is nothing at \(Terminal.shown(path))")
+        throw request.isForNothing
     }
 
     /// Returns the answer to a request that is refused by its head alone.
@@ -111,7 +106,7 @@ final class Service: Sendable {
     func answer(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
         do throws(HTTPRefusal) {
             switch try route(of: request) {
-            case .page: done(counted(PageService.page))
+            case .page: done(counted(HTTPPage.serve))
             case .health: Task { done(counted(await page.health())) }
             case .metrics: Task { done(counted(await metrics(request))) }
             case .look(let name):

@@ -6,14 +6,28 @@ struct ProgramSnapshot {
     struct Row {
         let id: Int64
         let place: String
+        let kind: String
         let policy: String
         let keys: Int64
         let pending: Int64
+        /// Those of them that are due and wait to start.
+        let waiting: Int64
         let dueIn: Int64?
         let running: Int64
         let started: Int64
         let submitted: Int64
-        let failed: Int64
+        let outcomes: Outcomes
+    }
+
+    /// What has become of submits, each counted once but for those that were restarted.
+    struct Outcomes {
+        var executed: Int64 = 0
+        var superseded: Int64 = 0
+        var absorbed: Int64 = 0
+        var cancelled: Int64 = 0
+        var rejected: Int64 = 0
+        var failed: Int64 = 0
+        var restarted: Int64 = 0
     }
 
     /// Why a line is no snapshot.
@@ -60,12 +74,15 @@ struct ProgramSnapshot {
         left = try all.number("left")
         rows = try all.elements("debouncers").map { value throws(Fault) in
             let members = try Members(value)
-            guard let place = members.text("where"), let policy = members.text("policy") else { throw .foreign }
+            guard let place = members.text("where"), let kind = members.text("kind"),
+                let policy = members.text("policy")
+            else { throw .foreign }
             return Row(
-                id: try members.number("id"), place: place, policy: policy, keys: try members.number("keys"),
-                pending: try members.number("pending"), dueIn: try members.seconds("dueIn"),
+                id: try members.number("id"), place: place, kind: kind, policy: policy,
+                keys: try members.number("keys"), pending: try members.number("pending"),
+                waiting: try members.number("waiting"), dueIn: try members.seconds("dueIn"),
                 running: try members.number("running"), started: try members.number("started"),
-                submitted: try members.number("submitted"), failed: try members.number("failed"))
+                submitted: try members.number("submitted"), outcomes: try members.outcomes())
         }
     }
 }
@@ -103,6 +120,13 @@ private struct Members {
         if value.isEqual(to: "null") { return nil }
         guard let time = DecimalSeconds.parse(value), time.nanoseconds >= 0 else { throw .foreign }
         return time.nanoseconds
+    }
+
+    func outcomes() throws(ProgramSnapshot.Fault) -> ProgramSnapshot.Outcomes {
+        ProgramSnapshot.Outcomes(
+            executed: try number("executed"), superseded: try number("superseded"), absorbed: try number("absorbed"),
+            cancelled: try number("cancelled"), rejected: try number("rejected"), failed: try number("failed"),
+            restarted: try number("restarted"))
     }
 
     func text(_ name: String) -> String? { values[name].flatMap { JSONText.string($0) } }

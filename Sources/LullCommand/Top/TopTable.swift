@@ -57,7 +57,7 @@ struct TopTable {
             Terminal.end(of: Terminal.plain(place), upTo: max(14, width - widthOfOthers)), "\(row.keys)",
             "\(row.pending)", row.dueIn.map(Self.time) ?? "-", "\(row.running)",
             rates.map { rate($0.submits) } ?? "-", rates.map { rate($0.runs) } ?? "-",
-            saved.map { "\(Int(max(0, $0) * 100))%" } ?? "-", "\(row.failed)", row.policy,
+            saved.map { "\(Int(max(0, $0) * 100))%" } ?? "-", "\(row.outcomes.failed)", row.policy,
         ]
     }
 

@@ -232,6 +232,7 @@ run | work) ;;
         serve:--token-file) kind=file ;;
         serve:--origin) kind=text ;;
         top:--color) words='auto always never' ;;
+        top:--listen) kind=text ;;
         esac
     if [[ -z $words$kind ]]; then
         case $command in
@@ -255,7 +256,7 @@ run | work) ;;
         schema) options='--help --store --apply' ;;
         adopt) options='--help --store' ;;
         serve) options='--help --store --patience --namespace --listen --hooks --token-file --allow-actions --origin' ;;
-        top) options='--help --color --json' ;;
+        top) options='--help --color --json --page --listen' ;;
         completions) words='bash zsh fish' ;;
         man | help) words='filter run simulate tune top submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version' ;;
         esac

@@ -126,6 +126,8 @@ complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune to
 complete -c lull -n '__fish_seen_subcommand_from top' -l help -d 'explain this command'
 complete -c lull -n '__fish_seen_subcommand_from top' -l color -x -a 'auto always never' -d 'bold and coloured output: auto (default'
 complete -c lull -n '__fish_seen_subcommand_from top' -l json -d 'print what the program sends'
+complete -c lull -n '__fish_seen_subcommand_from top' -l page -d 'serve a page with the same, and a time line, to a browser o…'
+complete -c lull -n '__fish_seen_subcommand_from top' -l listen -x -d 'where the page listens'
 complete -c lull -n '__fish_seen_subcommand_from top' -F
 complete -c lull -n 'not __fish_seen_subcommand_from filter run simulate tune top submit work status list touch flush cancel dead workers pause resume serve forget compact schema adopt completions man version help' -a submit -d 'submits a value to a store'
 complete -c lull -n '__fish_seen_subcommand_from submit' -l help -d 'explain this command'

@@ -322,6 +322,8 @@ _lull() {
             '--help[explain this command]' \
             '--color=[bold and coloured output\: auto (default]:color:(auto always never)' \
             '--json[print what the program sends]' \
+            '--page[serve a page with the same, and a time line, to a browser o…]' \
+            '--listen=[where the page listens]:value: ' \
             '1:trace:_files'
         ;;
     completions) _arguments '1:shell:(bash zsh fish)' ;;

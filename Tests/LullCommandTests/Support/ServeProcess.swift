@@ -1,17 +1,18 @@
 import CLullCommand
+import CLullSockets
 import Foundation
 import LullHTTP
 import TestSupport
 
 @testable import LullCommand
 
-/// `lull serve` as a process, and real requests to it.
+/// `lull serve` or `lull top --page` as a process, and real requests to it.
 final class ServeProcess {
     static let isInstalled = HTTPLibrary.load() == nil
 
     let process: ToolProcess
     /// It is removed with its last reference.
-    private let store: TestStore
+    private let store: TestStore?
     /// The port; nil at a socket.
     let port: UInt16?
     private let path: String?
@@ -33,7 +34,19 @@ final class ServeProcess {
         self.store = store
         var line = ""
         while !line.contains("serving ") { line = try process.errorLine() }
-        port = line.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) }
+        port = Self.port(line)
+    }
+
+    /// Starts `lull top --page` on the socket of a program, at a port, which the system chooses, or at a socket, and waits until it serves.
+    init(topOf program: String, socket: String? = nil) throws {
+        process = try ToolProcess(
+            ["top", "--page", program] + (socket.map { ["--listen", "unix:\($0)"] } ?? []))
+        (path, store) = (socket, nil)
+        port = Self.port(try process.errorLine())
+    }
+
+    private static func port(_ line: String) -> UInt16? {
+        line.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) }
     }
 
     /// An answer as it came.

@@ -1,0 +1,43 @@
+import CLullCommand
+import CLullSockets
+import Foundation
+import TestSupport
+
+@testable import LullCommand
+
+/// A path without a file for the socket of a program that can be looked into; removed with its last reference.
+final class ProgramSocket {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("l-\(UUID().uuidString)").path
+
+    deinit { unlink(path) }
+
+    /// Starts a program that can be looked into, and waits until it can.
+    func startProgram() throws -> ToolProcess {
+        let program = try ToolProcess(
+            [], environment: ["LULL_INSPECT": path], program: Products.path(of: "InspectionChild"))
+        try eventually("it listens") {
+            let connection = lull_socket_connect(path)
+            if connection >= 0 { close(connection) }
+            return connection >= 0
+        }
+        return program
+    }
+
+    /// A program that answers whoever connects with some text, and closes the connection unless told otherwise.
+    func startAnswering(_ text: String, staysOpen: Bool = false) throws -> Int32 {
+        var why = [CChar](repeating: 0, count: 256)
+        let listener = lull_socket_listen(path, &why, why.count)
+        guard listener >= 0 else { throw POSIXError(.EADDRINUSE) }
+        Thread.detachNewThread {
+            var interest = pollfd(descriptor: listener, Int32(POLLIN))
+            while poll(&interest, 1, -1) > 0 {
+                let connection = lull_socket_accept(listener)
+                guard connection >= 0 else { return }
+                let bytes = Array(text.utf8)
+                _ = lull_socket_send(connection, bytes, bytes.count)
+                if !staysOpen { close(connection) }
+            }
+        }
+        return listener
+    }
+}

@@ -2,14 +2,19 @@
 
 class Break {
     static policies = () => [
-        makePolicy("debounce", 300, { atEnd: "drop", whileRunning: "concurrent", engine: SleepingTask }),
-        makePolicy("debounce", 300, { atEnd: "drop", engine: DebouncedLoop }),
-        makePolicy("debounce", 300),
+        makePolicy("debounce", 300, { atEnd: "drop", whileRunning: "concurrent", engine: Machines, does: SleepingTask }),
+        makePolicy("debounce", 300, { atEnd: "drop", engine: Machines, does: DebouncedLoop }),
+        makePolicy("debounce", 300, { engine: Machines }),
     ];
     static names = ["a sleeping task", "a loop over debounce(for:)", "Lull"];
     /** How long a save takes, in milliseconds: usually; and if the server is slow, each in turn. */
     static usual = 100;
     static slow = [2200, 500];
+    /** How long a machine sleeps. */
+    static sleep = 5000;
+    static machines = ["A", "B"];
+    static twoSay = "Each edit goes to one of two machines, A and B in turn, and each has a debouncer of its own. In memory none knows of the "
+        + "other: Lull’s saves are doubled, too. What helps is a store that both share.";
 
     clock = new Clock();
     #typing = [];
@@ -29,22 +34,62 @@ class Break {
         this.stage.policies = Break.policies();
         const field = element("break-field");
         const edit = (event) => {
-            this.#stop();
+            if (!this.#isTwo) this.#stop();
             this.#edit(field.value, this.clock.instant(event));
         };
         field.addEventListener("input", edit);
         element("break-type").addEventListener("click", () => this.#type());
+        element("break-two").addEventListener("change", () => {
+            this.#stop();
+            this.#startOver();
+            this.#say(this.#isTwo ? Break.twoSay : "");
+        });
+        element("break-sleep").addEventListener("click", () => this.#sleep());
         element("break-leave").addEventListener("click", () => this.#end(() => this.stage.releaseHandle()));
-        element("break-kill").addEventListener("click", () => this.#end(() => this.stage.kill()));
+        element("break-kill").addEventListener("click", () => this.#end(() => this.stage.kill(this.#last), this.#last));
         for (const name of ["task", "lull"]) {
             element(`break-${name}`).textContent = document.querySelector(`template[data-snippet="break${name}"]`).content.textContent.trim();
         }
     }
 
+    get #isTwo() {
+        return element("break-two").checked;
+    }
+
+    /** The machine that got the last edit. */
+    get #last() {
+        return this.stage.submits.at(-1)?.key ?? this.#next;
+    }
+
+    /** The machine that gets the next edit: a sleeping one gets none, if there is another. */
+    get #next() {
+        if (!this.#isTwo) return "";
+        const [first, second] = Break.machines;
+        const next = this.stage.submits.at(-1)?.key === first ? second : first;
+        return this.#asleep?.key === next ? Break.machines.find((machine) => machine !== next) : next;
+    }
+
+    /** The sleep of a machine that has not woken. */
+    get #asleep() {
+        const sleep = this.stage.sleeps.at(-1);
+        return sleep?.until > this.clock.now ? sleep : null;
+    }
+
+    #wake(at) {
+        if (this.#asleep) this.stage.wake(this.#asleep, at);
+    }
+
+    #startOver() {
+        this.stage.startOver();
+        if (this.#isTwo) this.stage.keys = [...Break.machines];
+        this.stage.changed();
+    }
+
     #edit(value, at = this.clock.now) {
-        // After the end, another screen or another process begins.
-        if (this.#isOver) this.stage.startOver();
-        this.stage.submit(value, { at, label: lastLetter(value) });
+        // After the end, another screen or another process begins. A key wakes its machine.
+        if (this.#isOver) this.#startOver();
+        if (!this.#isTwo) this.#wake(at);
+        this.stage.submit(value, { key: this.#next, at, label: lastLetter(value) });
     }
 
     get #isOver() {
@@ -58,7 +103,7 @@ class Break {
 
     #type() {
         this.#stop();
-        this.stage.startOver();
+        this.#startOver();
         let at = this.clock.now;
         this.#typing = storyGaps.map((gap, index) => this.clock.at(at += gap, () => {
             element("break-field").value = storyText.slice(0, index + 1);
@@ -66,25 +111,61 @@ class Break {
         }));
     }
 
-    #end(body) {
+    /** Closes the lid of the machine that got the last edit. The keys of one machine stop with it; those of two go to the other one. */
+    #sleep() {
+        if (!this.#isTwo) this.#stop();
+        if (this.#isOver || this.#asleep) return;
+        const { now } = this.clock;
+        this.stage.sleep(this.#last, now + Break.sleep);
+        const other = Break.machines.find((machine) => machine !== this.#last);
+        this.#say(this.#isTwo ? `Machine ${this.#last} sleeps for ${Break.sleep / 1000} s, and edits go to ${other}. When it wakes, it saves what it had: `
+            + `if ${other} has saved meanwhile, an old draft replaces a newer one, with Lull, too.`
+            : `The machine sleeps for ${Break.sleep / 1000} s. Timers stand still and clocks go on: when it wakes, all three save promptly, and nothing is lost. `
+            + "A save under way reaches the server; its process hears of it on waking. A key wakes the machine.");
+    }
+
+    /** Ends one machine's process, or all. One must be awake to end. */
+    #end(body, machine) {
         this.#stop();
         if (this.#isOver) return;
+        if (machine === undefined || this.#asleep?.key === machine) this.#wake(this.clock.now);
         body();
         this.#show();
     }
 
+    #say(text) {
+        element("break-says").textContent = text;
+    }
+
+    /** Whether the server works on a save at an instant: it does so while the machine sleeps, too. */
+    static #isSaving({ outcome, startedAt, takes }, at) {
+        return (outcome === "running" || outcome === "executed") && startedAt <= at && at < startedAt + takes;
+    }
+
     #save(execution) {
-        const { executions } = this.stage.lanes[execution.lane];
-        execution.isDouble = executions.some((other) => other !== execution && other.outcome === "running");
+        const { executions, policy } = this.stage.lanes[execution.lane];
+        const { submits, calls } = this.stage;
+        const { now } = this.clock;
+        const last = execution.behind.at(-1).at;
+        execution.isDouble = executions.some((other) => other !== execution && Break.#isSaving(other, now))
+            // One debouncer would have waited for the newer edit.
+            || submits.some(({ key, at }) => key !== execution.key && at > last && at > now - policy.wait
+                && !calls.some((call) => call.do === "kill -9" && call.key === key));
         const takes = element("break-slow").checked ? Break.slow[(executions.length - 1) % Break.slow.length] : Break.usual;
         this.stage.longestTakes = Math.max(this.stage.longestTakes, takes);
         return { takes };
     }
 
+    /** A save is stale if the server had a newer edit before. */
     #saved(execution) {
-        const { executions } = this.stage.lanes[execution.lane];
-        execution.isStale = execution.outcome === "executed" && executions.some((other) =>
-            other.startedAt > execution.startedAt && other.outcome === "executed" && other.endedAt <= execution.endedAt && other !== execution);
+        if (execution.outcome !== "executed") return;
+        execution.edit = execution.behind.at(-1).at;
+        execution.servedAt = execution.startedAt + execution.takes;
+        for (const other of this.stage.lanes[execution.lane].executions) {
+            if (other === execution || other.outcome !== "executed") continue;
+            const [older, newer] = other.edit > execution.edit ? [execution, other] : [other, execution];
+            older.isStale ||= newer.servedAt <= older.servedAt;
+        }
     }
 
     /** What came of the edits: how many are in no save, which saves replaced a newer one, which began while another ran, what the server has. */
@@ -96,7 +177,7 @@ class Break {
                 const last = behind.at(-1);
                 return at === last.at && value === last.value;
             }) + 1));
-            const last = saved.reduce((last, one) => (!last || one.endedAt >= last.endedAt ? one : last), null);
+            const last = saved.reduce((last, one) => (!last || one.servedAt >= last.servedAt ? one : last), null);
             return { saves: lane.executions.length, lost: lane.isBusy ? null : submits.length - covered,
                 stale: saved.filter(({ isStale }) => isStale).length, double: lane.executions.filter(({ isDouble }) => isDouble).length,
                 server: last?.value ?? "", isOld: !lane.isBusy && last?.value !== submits.at(-1)?.value };

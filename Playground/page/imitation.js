@@ -50,17 +50,19 @@ class SleepingTask {
         return this.#clock.now;
     }
 
+    /** Starts what was due at an instant, which may have passed: the machine may have slept. */
     #start(at) {
         this.#timer = null;
+        const { now } = this;
         const behind = this.waiting;
         this.waiting = [];
-        const execution = { run: this.#runs++, key: "", count: behind.length, edge: "trailing", at, first: behind[0].at, startedAt: at,
+        const execution = { run: this.#runs++, key: behind[0].key, count: behind.length, edge: "trailing", at, first: behind[0].at, startedAt: now,
             endedAt: null, outcome: "running", behind, value: behind.at(-1).value, takes: 0, continues: false };
         this.counters.pending = 0;
         this.counters.running += 1;
         this.#observer.started(execution);
         execution.takes = this.#handler(execution).takes;
-        this.#running.set(execution, this.#clock.at(at + execution.takes, () => this.#end(execution, "executed")));
+        this.#running.set(execution, this.#clock.at(now + execution.takes, () => this.#end(execution, "executed")));
     }
 
     #end(execution, outcome) {
@@ -105,7 +107,7 @@ class SleepingTask {
     get pending() {
         if (this.waiting.length === 0) return [];
         const due = this.#timer?.at ?? Math.max(...[...this.#running.values()].map(({ at }) => at)) + this.policy.wait;
-        return [{ key: "", first: this.waiting[0].at, due, count: this.waiting.length }];
+        return [{ key: this.waiting[0].key, first: this.waiting[0].at, due, count: this.waiting.length }];
     }
 }
 

@@ -7,6 +7,26 @@ const edgeMarks = {
     maxCount: [[0, -1], [1, 0.8], [-1, 0.8]],
 };
 
+/** Hatches a rectangle: who sleeps does nothing. */
+function hatch(context, left, top, right, bottom, colour) {
+    context.save();
+    context.beginPath();
+    context.rect(left, top, Math.max(0, right - left), bottom - top);
+    context.clip();
+    context.strokeStyle = colour;
+    context.lineWidth = 1;
+    context.beginPath();
+    const height = bottom - top;
+    // Lines that start outside are not drawn, however long the sleep.
+    const [from, to] = [Math.max(left - height, -height), Math.min(right, context.canvas.width)];
+    for (let x = from - (from - left) % 6; x < to; x += 6) {
+        context.moveTo(x, bottom);
+        context.lineTo(x + height, top);
+    }
+    context.stroke();
+    context.restore();
+}
+
 /** Puts before each part of a legend what the timeline draws for it. */
 function drawLegend(legend) {
     const bar = '<path d="M1 3h22v10H1z" ';

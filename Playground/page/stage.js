@@ -13,6 +13,8 @@ class Stage {
     touches = [];
     /** The other calls. */
     marks = [];
+    /** Who sleeps how long: a key stands for a machine. */
+    sleeps = [];
     keys = [""];
     takes = 0;
     throws = "never";
@@ -103,6 +105,7 @@ class Stage {
         this.submits = [];
         this.touches = [];
         this.marks = [];
+        this.sleeps = [];
         this.keys = [""];
         this.isOver = false;
         this.origin = this.clock.now;
@@ -192,9 +195,22 @@ class Stage {
         this.#call({ at: this.clock.now, do: "cancel", running });
     }
 
-    /** The process dies: what is in its memory is gone. */
-    kill() {
-        this.#call({ at: this.clock.now, do: "kill -9" });
+    /** The process dies, on one machine or on all: what is in its memory is gone. */
+    kill(key) {
+        this.#call({ at: this.clock.now, do: "kill -9", key });
+    }
+
+    /** A machine sleeps until an instant. */
+    sleep(key, until) {
+        this.sleeps.push({ key, at: this.clock.now, until });
+        this.#call({ at: this.clock.now, do: "sleep", key, until });
+    }
+
+    /** It wakes earlier: what was due runs at once. */
+    wake(sleep, at = this.clock.now) {
+        sleep.until = at;
+        this.#call({ at, do: "wake", key: sleep.key, until: at });
+        this.clock.catchUp(at);
     }
 
     shutDown() {
@@ -222,6 +238,7 @@ class Stage {
         this.#latest = Math.max(this.#latest, call.at);
         this.calls.push(call);
         if (call.do === "touch") return this.touches.push(call);
+        if (call.do === "sleep" || call.do === "wake") return;
         if (call.do !== "submit") {
             this.marks.push({ at: call.at, name: call.do });
             this.isOver ||= call.do === "release";
@@ -240,7 +257,9 @@ class Stage {
         case "submit": return coalescer.submit(call.value, { key: call.key, wait: call.wait, at });
         case "flush": return coalescer.flush(undefined, at);
         case "cancel": return coalescer.cancel(undefined, { running: call.running, at });
-        case "kill -9": return isStored ? undefined : coalescer.cancel(undefined, { running: true, at });
+        case "kill -9": return isStored ? undefined : coalescer.cancel(call.key, { running: true, at });
+        case "sleep":
+        case "wake": return coalescer.sleep(call.key, call.until);
         case "shut down": return coalescer.shutDown({ at });
         case "release":
             if (policy.atEnd === "flush") coalescer.flush(undefined, at);

@@ -90,9 +90,9 @@ class Timeline {
 
     /** Whether anything moves. */
     get isLively() {
-        const { clock, lanes, lastEvent } = this.#stage;
+        const { clock, lanes, lastEvent, sleeps } = this.#stage;
         if (this.isPaused) return false;
-        if (this.#stage.isReplaying) return true;
+        if (this.#stage.isReplaying || sleeps.at(-1)?.until > clock.now) return true;
         return clock.now - lastEvent < Timeline.rest || lanes.some((lane) => lane.isBusy);
     }
 
@@ -224,6 +224,9 @@ class Timeline {
         const bar = (key) => ({ y: first + 30 * Math.max(0, keys.indexOf(key)) });
         context.fillStyle = theme.line;
         context.fillRect(0, top + this.row - 0.5, view.width, 1);
+        for (const { key, at, until } of this.#stage.sleeps) {
+            hatch(context, view.x(at), bar(key).y - 9, view.x(until), bar(key).y + 16, theme.base);
+        }
         this.#drawExecutions(lane, colour, bar, view);
         this.#drawDrops(lane, bar, view);
         this.#drawPending(lane, colour, bar, view);
@@ -313,7 +316,8 @@ class Timeline {
     #drawWork(execution, y, colour, view) {
         const context = this.#context;
         if (execution.takes === 0 && execution.outcome === "executed") return;
-        const end = execution.endedAt ?? this.#stage.clock.now;
+        // Who sleeps hears later of its end.
+        const end = Math.min(execution.endedAt ?? this.#stage.clock.now, execution.startedAt + (execution.takes || Infinity));
         const [from, to] = [view.x(execution.startedAt), view.x(end)];
         const isCut = execution.outcome === "interrupted";
         const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed" && !isCut);

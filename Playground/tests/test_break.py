@@ -89,6 +89,86 @@ class BreakTest(PageTest):
             self.do([0, "b"], [900, "bc"])
             self.assertEqual(self.rows(), [["2", "0", "0", "0", "“bc”"]] * 3)
 
+    def two(self):
+        self.browser.run("document.getElementById('break-two').click()")
+
+    def says(self):
+        return self.browser.text("#break-says")
+
+    def test_a_sleeping_machine_saves_when_it_wakes_all_three_alike(self):
+        self.slow(False)
+        self.do([0, "a"], [100, "sleep"])
+        self.assertEqual(self.lanes(), [[[5100, 5200, "a"]]] * 3)
+        self.assertEqual(self.rows(), [["1", "0", "0", "0", "“a”"]] * 3)
+        self.assertIn("all three save promptly, and nothing is lost", self.says())
+
+    def test_a_save_under_way_reaches_the_server_while_its_machine_sleeps(self):
+        self.slow(True)
+        self.do([0, "a"], [400, "ab"], [600, "sleep"])
+        # The process hears of the first save's end when it wakes, and begins the second.
+        self.assertEqual(self.lanes(), [[[300, 5600, "a"], [5600, 6100, "ab"]]] * 3)
+        # The server had the first one long before, so nothing has replaced anything newer.
+        self.assertEqual(self.rows(), [["2", "0", "0", "0", "“ab”"]] * 3)
+
+    def test_a_key_wakes_the_machine(self):
+        self.slow(False)
+        self.do([0, "a"], [100, "sleep"], [2000, "ab"])
+        self.assertEqual(self.lanes(), [[[2000, 2100, "a"], [2300, 2400, "ab"]]] * 3)
+        self.assertEqual(self.browser.run("return playground.breaking.stage.sleeps.map(({ at, until }) => until - at)"), [1900])
+
+    def test_leaving_or_killing_wakes_it_first(self):
+        self.slow(False)
+        for button in ("leave", "kill"):
+            self.do([0, "a"], [100, "sleep"], [1000, button])
+            saved = [] if button == "kill" else [[1000, 1100, "a"]]
+            self.assertEqual([[save for save in lane if save[1] > save[0]] for lane in self.lanes()], [saved] * 3, button)
+
+    def test_two_machines_double_the_saves_of_all_three(self):
+        self.two()
+        self.slow(False)
+        self.do([0, "a"], [100, "ab"])
+        # Each machine has one edit, and knows nothing of the other's.
+        self.assertEqual(self.lanes(), [[[300, 400, "a"], [400, 500, "ab"]]] * 3)
+        self.assertEqual(self.rows(), [["2", "0", "0", "1", "“ab”"]] * 3)
+        self.assertIn("Lull’s saves are doubled, too", self.says())
+
+    def test_two_machines_replace_the_newer_draft_when_the_server_is_slow(self):
+        self.two()
+        self.slow(True)
+        self.do([0, "a"], [100, "ab"])
+        self.assertEqual(self.rows(), [["2", "0", "1", "2", "“a”"]] * 3)
+
+    def test_edits_far_apart_are_not_doubled_by_two_machines(self):
+        self.two()
+        self.slow(False)
+        self.do([0, "a"], [1000, "ab"], [2000, "abc"])
+        self.assertEqual(self.rows(), [["3", "0", "0", "0", "“abc”"]] * 3)
+        self.assertEqual(self.browser.run("return playground.breaking.stage.submits.map(({ key }) => key)"), ["A", "B", "A"])
+
+    def test_a_machine_that_wakes_replaces_what_the_other_has_saved_meanwhile(self):
+        self.two()
+        self.slow(False)
+        self.do([0, "a"], [100, "sleep"], [500, "ab"], [700, "abc"])
+        self.assertEqual(self.browser.run("return playground.breaking.stage.submits.map(({ key }) => key)"), ["A", "B", "B"])
+        self.assertEqual(self.rows(), [["2", "0", "1", "0", "“a”"]] * 3)
+        self.assertIn("Machine A sleeps", self.says())
+
+    def test_a_kill_takes_one_of_two_machines(self):
+        self.two()
+        self.slow(False)
+        self.do([0, "a"], [100, "ab"], [200, "kill"])
+        self.assertEqual(self.rows(), [["1", "1", "0", "0", "“a”"]] * 3)
+
+    def test_one_machine_again_starts_over(self):
+        self.two()
+        self.do([0, "a"], [100, "ab"])
+        self.two()
+        self.assertEqual(self.rows(), [["0", "0", "0", "0", "nothing"]] * 3)
+        self.slow(False)
+        self.do([0, "a"], [100, "ab"])
+        self.assertEqual(self.rows(), [["1", "0", "0", "0", "“ab”"]] * 3)
+        self.assertEqual(self.says(), "")
+
     def test_random_edits_are_never_lost_stale_or_doubled_with_lull(self):
         self.browser.run("""
             let seed = 46;

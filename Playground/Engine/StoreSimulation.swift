@@ -34,6 +34,8 @@ final class StoreSimulation {
     private var events = EventQueue()
     /// When the pending value of a key falls due, if nothing is submitted.
     private var dues: [[UInt8]: CoreInstant] = [:]
+    /// How often the store has said that there may be something to claim.
+    private var mark: Int64 = 0
     private(set) var submitted = 0
     /// The number of submits of the dead runs that were discarded, which the table has forgotten.
     private(set) var discarded: Int64 = 0
@@ -116,15 +118,16 @@ final class StoreSimulation {
             preconditionFailure("a table in memory refuses nothing that is asked here")
         }
         let after = runs()
-        for (id, old) in before where after[id] == nil {
+        for id in before.keys.sorted() where after[id] == nil {
+            guard let old = before[id] else { continue }
             if isDead(id) {
                 records.add(.dead, at: now, id, keyNumber(old.key))
             } else if !hasEnded(id, of: old.key) {
                 records.add(.putBack, at: now, id, keyNumber(old.key), worker(of: old.run))
             }
         }
-        for (id, new) in after {
-            guard let old = before[id]?.run else { continue }
+        for id in after.keys.sorted() {
+            guard let old = before[id]?.run, let new = after[id] else { continue }
             if !old.isInBackoff, new.run.isInBackoff {
                 records.add(.backoff, at: now, id, keyNumber(new.key), new.run.state.end.nanoseconds)
             } else if !old.isInBackoff, old.owner != new.run.owner {
@@ -184,6 +187,7 @@ final class StoreSimulation {
     }
 
     private func wakeWorkers() {
+        mark += 1
         for index in workers.indices {
             if let number = workers[index].waiting { schedule(.waitEnd(number), at: arrival, of: index) }
         }
@@ -283,7 +287,7 @@ final class StoreSimulation {
             }
         if isHeldBack { records.add(.limited, at: now, (next ?? .farFuture).nanoseconds) }
         return DurableClaim.Answer(
-            runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: 0,
+            runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: mark,
             pause: namespace.pause)
     }
 
@@ -400,10 +404,12 @@ final class StoreSimulation {
         switch action {
         case .claim(let claim): schedule(.call(.claim(claim)), at: arrival, of: index)
         case .report(let report): schedule(.call(.report(report)), at: arrival, of: index)
-        case .wait(_, let time):
+        case .wait(let after, let time):
             workers[index].numbers += 1
             workers[index].waiting = workers[index].numbers
-            schedule(.waitEnd(workers[index].numbers), at: now.advanced(by: time), of: index)
+            // What was said while it was busy counts, too.
+            let end = mark > after ? arrival : now.advanced(by: time)
+            schedule(.waitEnd(workers[index].numbers), at: end, of: index)
         case .watch(let known, let time):
             workers[index].numbers += 1
             let number = workers[index].numbers

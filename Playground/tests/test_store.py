@@ -61,6 +61,19 @@ class StoreTest(PageTest):
         scenarios[0]["expected"][0]["at"] += 1
         self.assertEqual(len(self.browser.run(script, scenarios[:1])), 1)
 
+    def test_a_worker_hears_of_what_was_submitted_while_it_was_busy(self):
+        claims = self.browser.run("""
+            const simulation = new StoreSimulation({ policy: makePolicy("debounce", 1000), workers: 1, maxConcurrent: 1, takes: 1500, lease: 30_000 });
+            simulation.submit("a", 1);
+            const records = simulation.advance(1500);
+            simulation.submit("b", 2);
+            records.push(...simulation.advance(10_000));
+            simulation.destroy();
+            return records.filter(({ do: name }) => name === "claimed").map(({ at, key }) => [key, at]);
+        """)
+        # At once when the first one has ended: the second one was not due before 2.5 s.
+        self.assertEqual(claims, [["a", 1020], ["b", 2550]])
+
     def test_a_prompt_worker_executes_what_lull_simulate_says(self):
         chance = random.Random(46)
         executions = 0

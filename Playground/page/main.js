@@ -244,12 +244,13 @@ function begin() {
         },
     });
     const breaking = new Break();
+    const workers = new Workers();
     const puzzle = new Puzzle(busiest(inputs.gaps, 20_000));
     timeline.ask();
     isFollowed.then(() => {
         if (stage.calls.length === 0 && !demo.isOver) demo.begin();
     });
-    return { judge, duel, story, breaking, puzzle, timeline, panel, inputs, demo, isFollowed };
+    return { judge, duel, story, breaking, workers, puzzle, timeline, panel, inputs, demo, isFollowed };
 }
 
 loadModule(element("module").textContent).then(async () => {

@@ -36,6 +36,10 @@ function drawLegend(legend) {
         pending: [32, `${bar}fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="4 3"/>
             <path class="hollow" d="M23 2l5.4 6-5.4 6-5.4-6z" stroke="currentColor" stroke-width="2"/>`],
         cut: [32, '<path d="M1 5h19l-5 6H1z" opacity=".45"/><path d="M24 5h7v6H19z"/>'],
+        run: [24, '<path d="M1 4h22v8H1z"/>'],
+        lease: [32, '<path d="M1 3h30v10H1z" fill="none" stroke="currentColor" stroke-width="1.5" stroke-dasharray="3 2"/><path d="M3 5h12v6H3z"/>'],
+        beat: [12, '<path d="M1 10h10" stroke="currentColor" stroke-dasharray="3 2"/><path d="M6 3v8" stroke="currentColor" stroke-width="2"/>'],
+        took: [24, '<circle cx="6" cy="8" r="5"/><path d="M11 8h13" stroke="currentColor" stroke-width="3" opacity=".4"/>'],
         touch: [12, '<circle cx="6" cy="8" r="3.5" fill="none" stroke="currentColor" stroke-width="2"/>'],
         drop: [12, '<path d="M2.5 4.5l7 7m0-7l-7 7" stroke="currentColor" stroke-width="2"/>'],
     };

@@ -29,7 +29,7 @@ class AccessibilityTest(PageTest):
     def test_the_page_can_be_used_by_keyboard(self):
         # From the top through every control, until the input of the stage: the links, the timeline and its three tools.
         self.browser.run("document.querySelector('.skip').focus()")
-        self.browser.keys(*["\ue004"] * 7)
+        self.browser.keys(*["\ue004"] * 8)
         self.assertEqual(self.browser.run("return document.activeElement.id"), "timeline")
         self.browser.keys(*["\ue004"] * 4)
         self.assertEqual(self.browser.run("return document.activeElement.id"), "type")
@@ -67,7 +67,7 @@ class AccessibilityTest(PageTest):
         small = self.browser.run("""
             const all = [...document.querySelectorAll("button, select, input, summary, nav a, label.button")];
             return all.filter((item) => item.offsetParent && !item.matches(".visually-hidden")).map((item) => {
-                const hit = item.matches("[type=checkbox]") ? item.closest("label") : item;
+                const hit = item.matches("[type=checkbox], [type=radio]") ? item.closest("label") : item;
                 const { width, height } = hit.getBoundingClientRect();
                 return [item.outerHTML.slice(0, 90), Math.round(width), Math.round(height)];
             }).filter(([, width, height]) => width < 40 || height < 40);

@@ -1,0 +1,56 @@
+// What happens in a store, in plain words: a sentence for each record of a `StoreSimulation`.
+
+/** An instant of the section: `3.2 s`. */
+function clockText(instant) {
+    return `${(instant / 1000).toFixed(1)} s`;
+}
+
+/** How many submits are behind a run. */
+function behindText(count) {
+    return count === 1 ? "" : `, with ${plural(count, "submit")} behind it`;
+}
+
+/**
+ * For each kind of record its sentence, and how much it is worth to be said aloud: 0 only to be read, 1 what comes of it, 2 what went wrong or was
+ * done on purpose.
+ *
+ * @param record As the simulation gives it.
+ * @param what The name of the value that it is about, such as `letter 3`.
+ */
+const storeSentences = {
+    submitted: ({ value, due }, what, isNewer) =>
+        [0, `${value} is submitted: it is in the store${isNewer ? ", in place of the one before" : ""}${due == null ? "" : `, due at ${clockText(due)}`}.`],
+    due: (_, what) => [0, `${what} is due: whoever is free may take it.`],
+    claimed: ({ worker, attempt, fence, until, count }, what) => attempt > 1
+        ? [2, `Worker ${worker + 1} takes over ${what}, attempt ${attempt}: its fence is ${fence}, its lease ends at ${clockText(until)}.`]
+        : [1, `Worker ${worker + 1} takes ${what}${behindText(count)}: its fence is ${fence}, its lease ends at ${clockText(until)}.`],
+    started: ({ worker }, what) => [0, `Worker ${worker + 1} begins to save ${what}.`],
+    cancelling: ({ worker }, what) => [1, `Worker ${worker + 1} cancels its handler of ${what}.`],
+    ended: ({ worker, how }, what) => how === "threw" ? [2, `The handler of ${what} throws on worker ${worker + 1}.`]
+        : [0, `The handler of ${what} ${how === "returned" ? "returns" : how} on worker ${worker + 1}.`],
+    effect: ({ worker, fence, accepted }, what) => accepted ? [1, `The server takes ${what} from worker ${worker + 1}, with fence ${fence}.`]
+        : [2, `The server refuses ${what} from worker ${worker + 1}: its fence ${fence} is older than the newest.`],
+    reported: ({ worker, report, answer, until }, what) => answer === "lease lost"
+        ? [2, `Worker ${worker + 1} hears that its lease of ${what} is lost: another one has the run.`]
+        : report === "heartbeat" && answer === "already done" ? [2, `Worker ${worker + 1} hears that ${what} is done: another one had the run.`]
+        : report === "heartbeat" ? [0, `Worker ${worker + 1} still works on ${what}: its lease now ends at ${clockText(until)}.`]
+        : [0, `Worker ${worker + 1} reports ${what} as ${report}${answer === "accepted" ? "" : `: ${answer}`}.`],
+    interrupted: (_, what) => [1, `Something newer than ${what} has fallen due: its run is interrupted.`],
+    expired: ({ worker }, what) => [2, `The lease of worker ${worker + 1} on ${what} has run out, without a report.`],
+    putBack: (_, what) => [2, `${what} goes back to the store, to begin again with what is newer.`],
+    dead: (_, what) => [2, `${what} has failed too often: it is dead, and kept until somebody retries or discards it.`],
+    backoff: ({ until }, what) => [2, `${what} is tried again at ${clockText(until)}.`],
+    killed: ({ worker }) => [2, `Worker ${worker + 1} is killed by kill -9, and could report nothing. Its leases go on until they run out.`],
+    began: ({ worker, at }) => at > 0 ? [2, `Worker ${worker + 1} starts again: a new process, with nothing in memory.`] : [0, `Worker ${worker + 1} starts.`],
+    stopping: ({ worker }) => [2, `SIGTERM: worker ${worker + 1} takes nothing more, and ends what it has.`],
+    gone: ({ worker }) => [1, `Worker ${worker + 1} has ended.`],
+    slept: ({ worker }) => [2, `The machine of worker ${worker + 1} sleeps: nothing of it moves, and its leases run out.`],
+    woke: ({ worker }) => [2, `The machine of worker ${worker + 1} wakes, and goes on as if nothing had been.`],
+    cutOff: ({ worker }) => [2, `Worker ${worker + 1} cannot reach the store: it works on, but can neither extend its leases nor report.`],
+    reachable: ({ worker }) => [2, `Worker ${worker + 1} reaches the store again.`],
+    paused: () => [2, "Paused: what is submitted and due is kept, and nobody takes anything new."],
+    resumed: () => [2, "Resumed: what has become due meanwhile is taken now."],
+    limited: ({ until }) => [1, `The limit holds back what is ready${until === null ? "" : `, until ${clockText(until)}`}.`],
+    retried: (_, what) => [2, `${what} was dead, and is to be tried again.`],
+    discarded: (_, what) => [2, `${what} was dead, and is discarded.`],
+};

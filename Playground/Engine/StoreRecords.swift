@@ -59,6 +59,19 @@ extension DurableReport.Answer {
     }
 }
 
+extension WorkerStateMachine.Event {
+    /// The event if it is no answer of the store; the failure of the call if it is one.
+    func lost(because error: DurableError) -> Self {
+        switch self {
+        case .claimed: .claimed(.failure(error))
+        case .reported(let report, _): .reported(report, .failure(error))
+        case .waitEnded: .waitEnded(.failure(error))
+        case .watchEnded: .watchEnded(.failure(error))
+        default: self
+        }
+    }
+}
+
 // Keys and values stay in the page; here they are the numbers that it has given them.
 
 func bytes(of key: Int32) -> [UInt8] { bytes(of: Int64(key)) }

@@ -36,6 +36,8 @@ final class StoreSimulation {
     private var dues: [[UInt8]: CoreInstant] = [:]
     /// How often the store has said that there may be something to claim.
     private var mark: Int64 = 0
+    /// The runs that are known to be interrupted.
+    private var interrupted: Set<Int64> = []
     private(set) var submitted = 0
     /// The number of submits of the dead runs that were discarded, which the table has forgotten.
     private(set) var discarded: Int64 = 0
@@ -97,12 +99,16 @@ final class StoreSimulation {
             if workers[event.worker].asleepUntil == until { records.add(.woke, at: now, event.worker) }
         case .alarm:
             if let machine = workers[event.worker].machine, machine.alarm <= now { hand(.woke, to: event.worker) }
-        case .event(let event_): hand(event_, to: event.worker)
+        case .event(let answer):
+            // An answer that is under way when the worker is cut off is lost; what it answers has been done.
+            hand(workers[event.worker].cutOffUntil > now ? answer.lost(because: Self.away) : answer, to: event.worker)
         case .handlerEnd(let run, let number): handlerEnds(run, number, of: event.worker)
         case .waitEnd(let number):
             guard workers[event.worker].waiting == number else { return }
             workers[event.worker].waiting = nil
-            hand(.waitEnded(.success(())), to: event.worker)
+            hand(
+                .waitEnded(workers[event.worker].cutOffUntil > now ? .failure(Self.away) : .success(())),
+                to: event.worker)
         case .look(let number): look(number, of: event.worker)
         case .due, .call, .reachable: break
         }
@@ -113,10 +119,13 @@ final class StoreSimulation {
     /// Does a step on the table, and records what it has changed for runs and for workers that wait.
     func step<Answer>(_ body: (inout MemoryTable) throws(DurableError) -> Answer) -> Answer {
         let before = runs()
-        let answer: Answer
-        do { answer = try body(&table) } catch {
-            preconditionFailure("a table in memory refuses nothing that is asked here")
-        }
+        let answer = read(body)
+        noteChanges(since: before)
+        return answer
+    }
+
+    // Stands apart from `step` because the module would have it once for each type of answer.
+    private func noteChanges(since before: [Int64: (key: [UInt8], run: DurableRow.Run)]) {
         let after = runs()
         for id in before.keys.sorted() where after[id] == nil {
             guard let old = before[id] else { continue }
@@ -133,18 +142,19 @@ final class StoreSimulation {
             } else if !old.isInBackoff, old.owner != new.run.owner {
                 records.add(.expired, at: now, id, worker(of: old), keyNumber(new.key))
             }
-            if !old.isInterrupted, new.run.isInterrupted { records.add(.interrupted, at: now, id, keyNumber(new.key)) }
         }
+        noteInterruptions()
         noteDues()
         let written = table.takeWritten()
         if !written.earliest.isEmpty { wakeWorkers() }
         if !written.interrupted.isEmpty { lookAgain() }
-        return answer
     }
 
     /// Reads from the table.
     func read<Answer>(_ body: (inout MemoryTable) throws(DurableError) -> Answer) -> Answer {
-        do { return try body(&table) } catch { preconditionFailure("a table in memory can be read") }
+        do { return try body(&table) } catch {
+            preconditionFailure("a table in memory refuses nothing that is asked here")
+        }
     }
 
     func entries() -> [DurableEntry] {
@@ -184,6 +194,21 @@ final class StoreSimulation {
         dues[key] = nil
         let count = entries().first { $0.key == key }?.row.gate.count ?? 0
         records.add(.due, at: now, keyNumber(key), Int64(count))
+        noteInterruptions()
+    }
+
+    /// Records the runs that are interrupted now and were not before. What falls due interrupts a run before the next step writes that.
+    private func noteInterruptions() {
+        var found: Set<Int64> = []
+        for entry in entries() {
+            var row = entry.row
+            var endings: [DurableEnding] = []
+            row.settle(at: now, by: namespace.rules, &endings)
+            guard let run = row.run, run.isInterrupted else { continue }
+            found.insert(run.id)
+            if !interrupted.contains(run.id) { records.add(.interrupted, at: now, run.id, keyNumber(entry.key)) }
+        }
+        interrupted = found
     }
 
     private func wakeWorkers() {
@@ -301,6 +326,10 @@ final class StoreSimulation {
 
     private func look(_ number: Int, of index: Int) {
         guard let watch = workers[index].watch, watch.number == number else { return }
+        guard workers[index].cutOffUntil <= now else {
+            workers[index].watch = nil
+            return hand(.watchEnded(.failure(Self.away)), to: index)
+        }
         let (namespace, now, owner) = (namespace, now, workers[index].owner)
         let found = read { table throws(DurableError) in
             try table.interruptions(of: owner, besides: watch.known, in: namespace, at: now)
@@ -378,12 +407,14 @@ final class StoreSimulation {
         schedule(.woke(instant), at: instant, of: index)
     }
 
-    /// Lets the calls of a worker fail until an instant.
+    /// Lets the calls of a worker fail until an instant, those too that wait in the store.
     func cutOff(_ index: Int, until instant: CoreInstant) {
         guard instant > max(now, workers[index].cutOffUntil) else { return }
         workers[index].cutOffUntil = instant
         records.add(.cutOff, at: now, Int64(index), instant.nanoseconds)
         schedule(.reachable(instant), at: instant, of: index)
+        if let number = workers[index].waiting { schedule(.waitEnd(number), at: now, of: index) }
+        if let watch = workers[index].watch { schedule(.look(watch.number), at: now, of: index) }
     }
 
     /// Hands an event to a worker's machine, and does what it answers.

@@ -65,7 +65,7 @@ extension StoreSimulation {
     /// Writes the dead runs, and of how many submits there is each outcome.
     private func writeEnds(_ live: [Int64], to out: inout Outbox) {
         var ended: [Int64] = [0, 0, 0, 0, 0]
-        var dead: [(run: Int64, key: Int64)] = []
+        var dead: [(run: Int64, key: Int64, error: String)] = []
         for end in table.ended(of: nil, limit: .max, in: namespace, at: now) {
             let count = Int64(end.submits.count)
             switch end.how {
@@ -75,13 +75,14 @@ extension StoreSimulation {
             case .absorbed: ended[3] += count
             case .dead:
                 ended[4] += count
-                if let run = end.run { dead.append((run, keyNumber(end.key))) }
+                if let run = end.run { dead.append((run, keyNumber(end.key), end.error ?? "")) }
             }
         }
         out.append(dead.count)
-        for (run, key) in dead.sorted(by: { $0.run < $1.run }) {
+        for (run, key, error) in dead.sorted(by: { $0.run < $1.run }) {
             out.append(run)
             out.append(key)
+            out.append(error)
         }
         out.append(submitted)
         for count in ended { out.append(count) }

@@ -33,6 +33,7 @@ class StoreSimulation {
     #takes;
     #ignoresCancellation = false;
     #seen = [];
+    #reason = null;
     /** The present instant. */
     now = 0;
 
@@ -79,7 +80,9 @@ class StoreSimulation {
         this.#take(() => lull.lull_store_cancel(this.#number, key === undefined ? -1 : this.#key(key)));
     }
 
-    pause() {
+    /** A second pause keeps the reason of the first unless it has one. */
+    pause(reason = null) {
+        this.#reason = reason || (this.state.isPaused ? this.#reason : null);
         this.#take(() => lull.lull_store_pause(this.#number, 1));
     }
 
@@ -174,6 +177,7 @@ class StoreSimulation {
         const next = () => Number(numbers[index++]);
         const instant = () => storeInstant(numbers[index++]);
         const list = (body) => Array.from({ length: next() }, body);
+        const text = () => new TextDecoder().decode(Uint8Array.from(list(next)));
         const waiting = () => {
             const [count, first, due] = [next(), instant(), instant()];
             return count > 0 ? { count, first, due } : null;
@@ -185,12 +189,13 @@ class StoreSimulation {
                 isInBackoff: next() === 1, isInterrupted: next() === 1, count: next() } };
         });
         const workers = list(() => ({ state: workerStates[next()], asleepUntil: instant(), cutOffUntil: instant(), running: list(next) }));
-        const dead = list(() => ({ run: next(), key: this.#keys[next()] }));
+        const dead = list(() => ({ run: next(), key: this.#keys[next()], error: text() }));
         const submitted = next();
         const outcomes = Object.fromEntries(storeOutcomes.map((name) => [name, next()]));
-        const invariants = list(() => new TextDecoder().decode(Uint8Array.from(list(next))));
+        const invariants = list(text);
         const sum = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
-        return { now: this.now, isPaused, keys, workers, dead, outcomes: { submitted, ...outcomes }, addUp: sum === submitted, invariants };
+        const pause = isPaused ? { reason: this.#reason } : null;
+        return { now: this.now, isPaused, pause, keys, workers, dead, outcomes: { submitted, ...outcomes }, addUp: sum === submitted, invariants };
     }
 
     #key(key) {

@@ -116,6 +116,121 @@ class StoreTest(PageTest):
             executions += len(expected)
         self.assertGreater(executions, 500)
 
+    SCENE = """
+        // What happens if the calls are made at their instants, up to the last.
+        const scene = (calls, options = {}) => {
+            const simulation = new StoreSimulation({ policy: makePolicy("debounce", 300), ...options });
+            simulation.ignoresCancellation = options.ignoresCancellation ?? false;
+            const records = [];
+            for (const [at, name, ...more] of calls) {
+                records.push(...simulation.advance(at));
+                if (name) simulation[name](...more);
+            }
+            const { state } = simulation;
+            simulation.destroy();
+            return { records, state, of: (...names) => records.filter(({ do: name }) => names.includes(name)) };
+        };
+    """
+
+    def test_a_run_whose_worker_is_killed_is_taken_over_when_its_lease_has_expired(self):
+        claims, effects, expired, outcomes = self.browser.run(self.SCENE + """
+            const { of, state } = scene([[0, "submit", "a", "x"], [500, "kill", 0], [600, "start", 0], [9000]], { workers: 1 });
+            return [of("claimed").map(({ at, run, attempt, fence, until }) => [at, run, attempt, fence, until]),
+                of("effect").map(({ at, accepted, values }) => [at, accepted, values]), of("expired").map(({ at, run }) => [at, run]),
+                state.outcomes];
+        """)
+        (first, run, attempt, fence, until), (second, again, next_attempt, next_fence, _) = claims
+        self.assertEqual((run, attempt, until), (again, 1, first + 5000))
+        self.assertEqual(next_attempt, 2)
+        self.assertGreater(next_fence, fence)
+        self.assertGreaterEqual(second, until)
+        self.assertLess(second, until + 100)
+        self.assertEqual(expired, [[second, run]])
+        self.assertEqual(effects, [[second + 10 + 600, True, ["x"]]])
+        self.assertEqual((outcomes["submitted"], outcomes["completed"]), (1, 1))
+
+    def test_a_machine_that_wakes_finds_its_run_taken_over_and_the_server_refuses_what_it_writes(self):
+        polite, stubborn = self.browser.run(self.SCENE + """
+            const sleeper = scene([[0, "submit", "a", "x"], [400]]).of("claimed")[0].worker;
+            return [false, true].map((ignoresCancellation) => {
+                const { of, state } = scene(
+                    [[0, "submit", "a", "x"], [400, "sleep", sleeper, 5000], [9000]], { lease: 2000, ignoresCancellation });
+                return { effects: of("effect").map(({ worker, accepted }) => [worker === sleeper, accepted]),
+                    cancelled: of("cancelling").map(({ at, worker }) => [at >= 5400, worker === sleeper]),
+                    accepted: of("reported").filter(({ worker, at, answer }) => worker === sleeper && at > 5400 && answer === "accepted"),
+                    woke: of("woke").map(({ at, worker }) => [at, worker === sleeper]), completed: state.outcomes.completed };
+            });
+        """)
+        for one in (polite, stubborn):
+            self.assertEqual(one["cancelled"], [[True, True]])
+            self.assertEqual(one["woke"], [[5400, True]])
+            self.assertEqual(one["accepted"], [])
+            self.assertEqual(one["completed"], 1)
+        # A handler that asks whether it is cancelled writes nothing any more.
+        self.assertEqual(polite["effects"], [[False, True]])
+        self.assertEqual(stubborn["effects"], [[False, True], [True, False]])
+
+    def test_a_report_whose_answer_is_lost_is_repeated_and_counts_once(self):
+        reports, effects, outcomes = self.browser.run(self.SCENE + """
+            const options = { workers: 1, latency: 400 };
+            const calls = [[0, "submit", "a", "x"]];
+            const [{ at }] = scene([...calls, [3000]], options).of("ended");
+            // The report arrives after half of the latency; its answer would after the other half.
+            const { of, state } = scene([...calls, [at + 300, "cutOff", 0, 500], [9000]], options);
+            return [of("reported").filter(({ report }) => report === "completed").map((record) => [record.at - at, record.answer]),
+                of("effect").length, state.outcomes];
+        """)
+        self.assertEqual([answer for _, answer in reports], ["accepted", "already done"])
+        self.assertEqual(reports[0][0], 200)
+        self.assertGreaterEqual(reports[1][0], 800)
+        self.assertEqual((effects, outcomes["completed"]), (1, 1))
+
+    def test_a_worker_learns_that_its_run_is_interrupted_unless_it_is_cut_off(self):
+        prompt, late = self.browser.run(self.SCENE + """
+            const options = { workers: 1, whileRunning: "restart", takes: 9000 };
+            const calls = (...cut) => [[0, "submit", "a", "x"], ...cut, [500, "submit", "a", "y"], [3500]];
+            return [calls(), calls([400, "cutOff", 0, 2000])].map((calls) => {
+                const { of } = scene(calls, options);
+                return of("interrupted", "cancelling").map(({ at, do: name }) => [name, at]);
+            });
+        """)
+        self.assertEqual([name for name, _ in prompt], ["interrupted", "cancelling"])
+        self.assertEqual([name for name, _ in late], ["interrupted", "cancelling"])
+        self.assertLess(prompt[1][1] - prompt[0][1], 50)
+        self.assertEqual(late[0][1], prompt[0][1])
+        self.assertGreaterEqual(late[1][1], 2400)
+
+    def test_a_limit_and_a_pause_hold_back_what_is_ready(self):
+        starts, limited, during, after = self.browser.run(self.SCENE + """
+            const { of } = scene([[0, "submit", "a", 1], [0, "submit", "b", 2], [5000]], { limit: { starts: 1, per: 1000 } });
+            const calls = [[0, "submit", "a", 1], [100, "pause", "deploy"], [2000]];
+            const paused = scene(calls);
+            return [of("claimed").map(({ at }) => at), of("limited").map(({ until }) => until),
+                [paused.of("claimed").length, paused.state.pause, paused.state.outcomes.ready + paused.state.outcomes.pending],
+                scene([...calls, [2000, "resume"], [4000]]).of("claimed").map(({ at }) => at)];
+        """)
+        self.assertEqual(len(starts), 2)
+        self.assertEqual(limited[0], starts[0] + 1000)
+        self.assertTrue(limited[0] <= starts[1] < limited[0] + 50, (starts, limited))
+        self.assertEqual(during, [0, {"reason": "deploy"}, 1])
+        self.assertEqual(len(after), 1)
+        self.assertTrue(2000 <= after[0] < 2050, after)
+
+    def test_a_run_that_has_failed_for_good_is_dead_until_it_is_retried(self):
+        dead, attempts, outcomes, effects = self.browser.run(self.SCENE + """
+            const options = { workers: 1, retry: { initialDelay: 100, maxAttempts: 2 } };
+            const calls = [[0, "fail", 2], [0, "submit", "a", "x"], [5000]];
+            const { state: { dead } } = scene(calls, options);
+            const { of, state } = scene([...calls, [5000, "retry", dead[0].run], [9000]], options);
+            return [dead.map(({ key, error }) => [key, error]), of("claimed").map(({ attempt }) => attempt), state.outcomes,
+                of("effect").map(({ values }) => values)];
+        """)
+        self.assertEqual(dead, [["a", "it threw"]])
+        self.assertEqual(attempts[:2], [1, 2])
+        self.assertEqual(len(attempts), 3)
+        self.assertEqual((outcomes["dead"], outcomes["completed"]), (0, 1))
+        self.assertEqual(effects, [["x"]])
+
     TROUBLE = """
         // A storm of everything that can happen, and then peace. Returns what is wrong, and how much there was of what.
         const storm = (seed) => {
@@ -124,9 +239,11 @@ class StoreTest(PageTest):
             const whileRunning = any("queue", "restart");
             const limit = any(null, null, { starts: 3, per: 2000 });
             const maxRunning = any(null, null, 2);
+            const combine = any("latest", "collect");
+            const maxBatch = combine === "collect" ? any(null, 2) : null;
             const simulation = new StoreSimulation({
-                policy: makePolicy("debounce", 300, { maxWait: any(null, 900), combine: any("latest", "collect") }),
-                whileRunning, limit, maxRunning, workers: 3, lease: 2000, latency: any(0, 20, 300), takes: 500,
+                policy: makePolicy("debounce", 300, { maxWait: any(null, 900), combine }),
+                whileRunning, limit, maxRunning, maxBatch, workers: 3, lease: 2000, latency: any(0, 20, 300), takes: 500,
                 retry: { initialDelay: 200, maxAttempts: any(2, 4) },
             });
             simulation.ignoresCancellation = random(2) === 0;
@@ -167,20 +284,30 @@ class StoreTest(PageTest):
             for (const name of ["pending", "ready", "running", "waiting"]) {
                 if (outcomes[name] > 0) wrong.push([`${name} at the end`, outcomes]);
             }
+            // A dead run that is retried may be older than what came after it: whoever retries it wants that.
+            const retried = new Set(records.filter(({ do: name }) => name === "retried").map(({ run }) => run));
             const last = {};
-            const claims = {};
-            const done = new Set();
+            const done = new Map();
+            const taken = new Set();
             for (const record of records) {
-                if (record.do === "claimed") claims[record.run] = record;
                 if (record.do === "effect" && record.accepted) {
-                    if (record.fence < (last[record.key] ?? 0)) wrong.push(["an older fence was accepted", record]);
-                    last[record.key] = record.fence;
-                    done.add(record.run);
+                    const newest = Math.max(...record.values);
+                    if (newest < (last[record.key] ?? 0) && !retried.has(record.run)) wrong.push(["an older value was accepted", record]);
+                    last[record.key] = newest;
+                    done.set(record.run, record.values);
                 }
                 if (record.do === "reported" && record.report === "completed" && record.answer === "accepted" && !done.has(record.run)) {
                     wrong.push(["completed without an effect", record]);
                 }
+                // A run that is collected carries the value of each submit: one completes it, once.
+                if (record.do === "reported" && record.report === "completed" && record.answer === "accepted") {
+                    for (const value of done.get(record.run) ?? []) {
+                        if (taken.has(value)) wrong.push(["completed twice", value, record]);
+                        taken.add(value);
+                    }
+                }
             }
+            if (combine === "collect" && taken.size !== outcomes.completed) wrong.push(["other values than submits", taken.size, outcomes]);
             const starts = records.filter(({ do: name }) => name === "claimed").map(({ at }) => at);
             if (limit) starts.forEach((at, index) => {
                 if (index >= limit.starts && at - starts[index - limit.starts] < limit.per) wrong.push(["too many starts", at]);

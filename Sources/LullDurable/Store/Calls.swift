@@ -56,7 +56,7 @@ public struct DurableSubmission: Hashable, Sendable {
 ///
 /// Pass it to ``DurableCoalescer/state(of:)`` or ``DurableCoalescer/wait(for:atMost:)``, in any process that uses the store.
 /// It is `Codable`, so you can save it.
-public struct DurableReceipt: Hashable, Sendable {
+public struct DurableReceipt: Hashable, Sendable, Codable {
     /// The name of the namespace.
     public var namespace: String
     /// The bytes of the key.
@@ -78,10 +78,6 @@ public struct DurableReceipt: Hashable, Sendable {
         self.due = due
     }
 }
-
-#if !hasFeature(Embedded)
-    extension DurableReceipt: Codable {}
-#endif
 
 /// A worker's request for runs; for implementers of a store.
 public struct DurableClaim: Hashable, Sendable {

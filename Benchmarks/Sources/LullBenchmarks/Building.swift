@@ -4,7 +4,7 @@ import Foundation
 // Row: what depending on `Lull` alone adds to a cold build, against the same package without it.
 
 enum Building {
-    private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
     /// The cost of a build, and the size of the program without its symbols.
@@ -13,7 +13,7 @@ enum Building {
         var bytes: Double
     }
 
-    private struct Failure: Error, CustomStringConvertible {
+    struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -85,15 +85,19 @@ enum Building {
         let before = children_cpu_nanoseconds()
         try run(["swift", "build", "-c", configuration, "--package-path", package.path])
         let cpu = Double(children_cpu_nanoseconds() - before) / 1e9
-        let program = package.appending(path: "program")
-        try? FileManager.default.removeItem(at: program)
-        try FileManager.default.copyItem(at: products.appending(path: "\(configuration)/app"), to: program)
-        try run(["strip", program.path])
-        let size = try FileManager.default.attributesOfItem(atPath: program.path)[.size] as? Int ?? 0
-        return Cost(cpu: cpu, bytes: Double(size))
+        return Cost(cpu: cpu, bytes: try strippedSize(of: products.appending(path: "\(configuration)/app")))
     }
 
-    private static func run(_ words: [String]) throws {
+    /// Returns the bytes of a program without its symbols.
+    static func strippedSize(of program: URL) throws -> Double {
+        let copy = program.appendingPathExtension("stripped")
+        try? FileManager.default.removeItem(at: copy)
+        try FileManager.default.copyItem(at: program, to: copy)
+        try run(["strip", copy.path])
+        return Double(try FileManager.default.attributesOfItem(atPath: copy.path)[.size] as? Int ?? 0)
+    }
+
+    static func run(_ words: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = words

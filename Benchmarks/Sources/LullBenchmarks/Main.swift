@@ -49,6 +49,7 @@ enum Main {
         Row("redis-look", Looks.rows(in: .redis)),
         Row("serve", Serve.rows),
         Row("building", Building.rows),
+        Row("inspection", Inspection.rows),
     ]
 
     static func main() {

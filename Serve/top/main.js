@@ -16,7 +16,9 @@ function begin() {
 
     const showLive = (state, word) => {
         const since = program.about ? ` What is shown is from ${seenAt.toLocaleTimeString("en-GB")}.` : "";
-        showState(state, word, state === "away" ? sentence(program.away) + since : "", program.about ? plain(program.about.name) : null);
+        // The command waits for another program, as long as it runs itself.
+        const more = stream.nextAttempt === null ? " The page goes on when a program answers there." : "";
+        showState(state, word, state === "away" ? sentence(program.away) + since + more : "", program.about ? plain(program.about.name) : null);
     };
 
     const showFiguresOf = () => {

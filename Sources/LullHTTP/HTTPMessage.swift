@@ -5,7 +5,7 @@ internal import Lull
 /// A request: what libmicrohttpd hands over of it.
 package struct HTTPRequest: Sendable {
     package let method: String
-    /// The path as it was sent: ``segments`` decodes it.
+    /// The path as it was sent: ``PercentEncoding`` decodes its parts.
     package let path: String
     /// The header fields, in their order.
     package let fields: [(name: String, value: String)]
@@ -65,16 +65,6 @@ package struct HTTPRequest: Sendable {
     package func argument(_ name: String) -> String? {
         arguments(name).first.map { String(decoding: $0, as: UTF8.self) }
     }
-
-    /// The parts of the path between its slashes, decoded; nil if one has a percent sign that begins no byte.
-    package var segments: [[UInt8]]? {
-        var segments: [[UInt8]] = []
-        for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
-            guard let segment = PercentEncoding.decoded(part) else { return nil }
-            segments.append(segment)
-        }
-        return segments
-    }
 }
 
 /// Percent-encoding (RFC 3986, section 2.1).
@@ -83,8 +73,11 @@ package enum PercentEncoding {
     ///
     /// - Parameter isQuery: Whether a plus sign is a blank, as in what a form sends.
     package static func decoded(_ text: some Collection<UInt8>, isQuery: Bool = false) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text[...]
+        var bytes = Array(text)
+        // For the most part there is nothing to decode.
+        if !bytes.contains(UInt8(ascii: "%")), !isQuery || !bytes.contains(UInt8(ascii: "+")) { return bytes }
+        var rest = bytes[...]
+        bytes = []
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 bytes.append(isQuery && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)

@@ -235,7 +235,9 @@ package final class HTTPServer: Sendable {
             exchange.state.change { $0.answer = refusal }
         }
         // What goes on after a refusal is read and dropped, and has no more time than the first bytes.
-        if received <= limits.body { allow(received, on: exchange.request.descriptor, since: exchange.begun) }
+        if received <= limits.body, received >= limits.speed {
+            allow(received, on: exchange.request.descriptor, since: exchange.begun)
+        }
     }
 
     /// Answers a request that is complete. Its connection is suspended until there is an answer.

@@ -221,7 +221,8 @@ struct Access: Sendable {
     /// Returns the name in a field `Host`, without the port.
     private static func hostName(_ host: String) -> String {
         if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
-        return String(host.prefix { $0 != ":" })
+        // Not by characters, which takes ten times as long.
+        return String(Substring(host.utf8.prefix { $0 != UInt8(ascii: ":") }))
     }
 
     /// Whether a name is an address of this machine: four numbers, the first of them 127.

@@ -22,17 +22,18 @@ struct Door: Sendable {
     /// Records the value that a request brings, and then answers.
     func submit(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
         do throws(HTTPRefusal) {
-            guard let segments = request.segments else {
-                throw HTTPRefusal(status: 400, reason: "the path has a % that begins no byte: write %25")
-            }
-            guard segments.count >= 3 else {
+            // A slash in a key need not be escaped.
+            let parts = request.path.utf8.split(
+                separator: UInt8(ascii: "/"), maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4 else {
                 throw HTTPRefusal(status: 400, reason: "a submit is POST /v1/NAMESPACE/KEY")
             }
-            guard let namespace = String(validating: segments[1], as: UTF8.self) else {
+            guard let name = PercentEncoding.decoded(parts[2]), let key = PercentEncoding.decoded(parts[3]) else {
+                throw HTTPRefusal(status: 400, reason: "the path has a % that begins no byte: write %25")
+            }
+            guard let namespace = String(validating: name, as: UTF8.self) else {
                 throw HTTPRefusal(status: 400, reason: "the name of the namespace is not UTF-8")
             }
-            // A slash in a key need not be escaped.
-            let key = Array(segments[2...].joined(separator: [UInt8(ascii: "/")]))
             if key.isEmpty { throw HTTPRefusal(status: 400, reason: "the key is empty: POST /v1/NAMESPACE/KEY") }
             try record(request, key: key, in: namespace, token: try Self.token(request), done)
         } catch {

@@ -20,16 +20,14 @@ class StoreHistory {
     words = [];
     #values = new Map();
 
-    constructor(records, now = Infinity) {
-        for (const record of records) {
-            if (record.at > now) break;
-            const what = this.#what(record);
-            if (!Object.hasOwn(storeSentences, record.do)) continue;
-            this[record.do]?.(record);
-            const isNewer = record.do === "submitted" && this.waits.findLast(isOf(record.key)).at.length > 1;
-            const [weight, text] = storeSentences[record.do](record, what, isNewer);
-            this.words.push({ at: record.at, do: record.do, weight, text: text[0].toUpperCase() + text.slice(1) });
-        }
+    /** Adds what has happened, in its order. */
+    add(record) {
+        const what = this.#what(record);
+        if (!Object.hasOwn(storeSentences, record.do)) return;
+        this[record.do]?.(record);
+        const isNewer = record.do === "submitted" && this.waits.findLast(isOf(record.key)).at.length > 1;
+        const [weight, text] = storeSentences[record.do](record, what, isNewer);
+        this.words.push({ at: record.at, weight, text: text[0].toUpperCase() + text.slice(1) });
     }
 
     // MARK: - Runs

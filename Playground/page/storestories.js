@@ -26,7 +26,7 @@ const storeStories = [
     { name: "a pause", calls: [...storeTyping, [1500, "pause"], [6500, "resume"]], until: 11_000,
         says: "The server is being repaired, and everything is paused for five seconds. What is submitted is kept, and falls due, and is taken when work is "
             + "resumed. Without a store nobody hears of it." },
-    { name: "the handler fails", calls: [...storeTyping, [1400, "fail", 3]], until: 12_500,
+    { name: "the handler fails", calls: [...storeTyping, [2300, "fail", 3]], until: 12_500,
         says: "Three saves fail. With a store each is tried again, later from time to time, as the same run. Without one a save that fails is gone." },
     { name: "it fails until it is dead", calls: [[200, "submit", "letter"], [600, "submit", "letter"], [800, "fail", 4], [11_000, "submit", "list"]], until: 14_000,
         says: "The letter fails four times, and is dead: kept with its bytes, and in nobody’s way. Retry it, when the reason is mended." },

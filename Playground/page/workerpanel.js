@@ -143,7 +143,7 @@ class WorkerControls {
             list.append(make("li", { class: weight > 1 ? "weighty" : "" }, make("b", {}, clockText(at)), ` ${text}`));
         }
         list.scrollTop = list.scrollHeight;
-        this.#shown = words;
+        this.#shown = [...words];
         this.#speak(words);
     }
 

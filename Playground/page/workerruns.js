@@ -58,7 +58,11 @@ class WorkerRuns {
         const [from, to] = [line.x(at), line.x(until ?? now)];
         pen.line([[from, y + 8], [Math.max(from + 6, to), y + 8]], colour, { width: 2, dash: [5, 3] });
         if (isDead) pen.cross(from, y + 8, 4, theme.bad);
-        pen.text(isDead ? "dead" : "tried again", from + 7, y + 5, { colour, size: 11, weight: "600" });
+        const [text, style] = [isDead ? "dead" : "tried again", { colour, size: 11, weight: "600" }];
+        const width = pen.width(text, style);
+        if (to - from < width + 24) return;
+        pen.box(from + 8, y + 5, from + 14 + width, y + 13, theme.paper);
+        pen.text(text, from + 11, y + 12, style);
     }
 
     // MARK: - Workers
@@ -127,7 +131,7 @@ class WorkerRuns {
         }
         const style = { size: 11, weight: "600", colour };
         const next = holds.find((other) => other.worker === worker && other.slot === slot && other.claimedAt > claimedAt);
-        const room = (next ? line.x(next.claimedAt) : Infinity) - from - 4;
+        const room = (next ? line.x(next.claimedAt) : pen.canvas.clientWidth) - from - 4;
         const text = [`${value} · fence ${fence}${attempt > 1 ? ` · attempt ${attempt}` : ""}`, `${value} · fence ${fence}`, value, ""]
             .find((text) => pen.width(text, style) <= room);
         pen.text(text, from, top - 4, style);

@@ -7,6 +7,7 @@ class Workers {
     #simulation;
     #memory;
     #records = [];
+    #history;
     /** Until when it has been simulated, and the instant that is shown. */
     #end = 0;
     #now = 0;
@@ -129,7 +130,7 @@ class Workers {
         this.#simulation = new StoreSimulation(this.#options());
         this.#simulation.ignoresCancellation = this.#settings.ignores;
         this.#memory = new WithoutStore(this.#options());
-        [this.#records, this.#end, this.#done] = [[], 0, 0];
+        [this.#records, this.#history, this.#end, this.#done] = [[], new StoreHistory(), 0, 0];
         this.#simulate(to);
     }
 
@@ -145,7 +146,9 @@ class Workers {
     }
 
     #advance(to) {
-        this.#records.push(...this.#simulation.advance(to));
+        const records = this.#simulation.advance(to);
+        this.#records.push(...records);
+        for (const record of records) this.#history.add(record);
         this.#memory.advance(to);
     }
 
@@ -163,7 +166,8 @@ class Workers {
         const index = this.#calls.filter((call) => call.at <= at).length;
         this.#calls.splice(index, 0, { at, do: name, args });
         this.#number();
-        this.#replay(at);
+        if (at < this.#end) this.#replay(at);
+        else this.#simulate(at);
         this.#show();
         if (!wantsLessMotion.matches) this.play();
     }
@@ -202,23 +206,21 @@ class Workers {
 
     /** The simulation at the instant that is shown. */
     #present() {
-        if (this.#now >= this.#end) return { state: this.#simulation.state, results: this.#memory.results(), memory: this.#memory.picture };
-        const [records, end, done, simulation, memory] = [this.#records, this.#end, this.#done, this.#simulation, this.#memory];
+        if (this.#now >= this.#end) return { state: this.#simulation.state, past: this.#history, results: this.#memory.results(), memory: this.#memory.picture };
+        const [records, history, end, done, simulation, memory] = [this.#records, this.#history, this.#end, this.#done, this.#simulation, this.#memory];
         [this.#simulation, this.#memory] = [null, null];
         this.#replay(this.#now);
-        const present = { state: this.#simulation.state, results: this.#memory.results(), memory: this.#memory.picture };
+        const present = { state: this.#simulation.state, past: this.#history, results: this.#memory.results(), memory: this.#memory.picture };
         this.#simulation.destroy();
         this.#memory.dispose();
-        [this.#records, this.#end, this.#done, this.#simulation, this.#memory] = [records, end, done, simulation, memory];
+        [this.#records, this.#history, this.#end, this.#done, this.#simulation, this.#memory] = [records, history, end, done, simulation, memory];
         return present;
     }
 
     #show() {
-        const { state, results, memory } = this.#present();
-        const past = new StoreHistory(this.#records, this.#now);
-        const all = this.#now < this.#end ? new StoreHistory(this.#records) : past;
+        const { state, past, results, memory } = this.#present();
         const planned = this.#calls.filter(({ at, do: name }) => at > this.#now && name === "submit").map(({ at, args }) => ({ at, key: args[0] }));
-        this.#line.view = { now: this.#now, end: this.#end, keys: storeKeys, workers: this.#settings.workers, past, all,
+        this.#line.view = { now: this.#now, end: this.#end, keys: storeKeys, workers: this.#settings.workers, past, all: this.#history,
             planned: planned.filter(({ at }) => at > this.#end || this.#now >= this.#end), memory, memoryAll: this.#memory.picture };
         this.#line.draw();
         this.present = { state, past, results: [storeResults(past, state), results] };

@@ -118,10 +118,11 @@ class Break {
         const { now } = this.clock;
         this.stage.sleep(this.#last, now + Break.sleep);
         const other = Break.machines.find((machine) => machine !== this.#last);
-        this.#say(this.#isTwo ? `Machine ${this.#last} sleeps for ${Break.sleep / 1000} s, and edits go to ${other}. When it wakes, it saves what it had: `
+        const seconds = Break.sleep / 1000;
+        this.#say(this.#isTwo ? `Machine ${this.#last} sleeps for ${seconds} s, and edits go to ${other}. When it wakes, it saves what it had: `
             + `if ${other} has saved meanwhile, an old draft replaces a newer one, with Lull, too.`
-            : `The machine sleeps for ${Break.sleep / 1000} s. Timers stand still and clocks go on: when it wakes, all three save promptly, and nothing is lost. `
-            + "A save under way reaches the server; its process hears of it on waking. A key wakes the machine.");
+            : `The machine sleeps for ${seconds} s. Timers stand still and clocks go on: when it wakes, all three save promptly, and nothing is `
+            + "lost. A save under way reaches the server; its process hears of it on waking. A key wakes the machine.");
     }
 
     /** Ends one machine's process, or all. One must be awake to end. */

@@ -15,7 +15,8 @@ class MemoryRuns {
     draw({ runs, losses, spans, waits }, now) {
         const [line, pen] = [this.#line, this.#pen];
         for (const { worker, kind, at, until } of spans) {
-            const [from, to, top, bottom] = [line.x(at), line.x(Math.min(until ?? now, now)), line.memoryTop(worker), line.memoryTop(worker) + WorkerLine.heights.memory - 2];
+            const [from, to, top] = [line.x(at), line.x(Math.min(until ?? now, now)), line.memoryTop(worker)];
+            const bottom = top + WorkerLine.heights.memory - 2;
             if (kind === "asleep") hatch(pen.context, from, top, to, bottom, theme.base);
             if (kind === "killed" || kind === "ended") pen.box(from, top, to, bottom, theme.base, 0.22);
         }
@@ -41,7 +42,8 @@ class MemoryRuns {
         if (outcome === "executed") {
             const isBad = isStale || isDouble;
             pen.dot(end, y, 4, isBad ? theme.bad : line.colour(key), theme.paper);
-            if (isBad && !line.isNarrow) pen.text(`${value}, ${isStale ? "older than what is there" : "doubled"}`, end + 7, y + 4, { size: 10, colour: theme.bad, weight: "600" });
+            const text = `${value}, ${isStale ? "older than what is there" : "doubled"}`;
+            if (isBad && !line.isNarrow) pen.text(text, end + 7, y + 4, { size: 10, colour: theme.bad, weight: "600" });
         } else if (outcome === "killed" || outcome === "failed") {
             pen.cross(end, y, 4, theme.bad);
         }

@@ -60,6 +60,11 @@ class Pen {
         context.globalAlpha = 1;
     }
 
+    /** The edge of a rectangle. */
+    frame(left, top, right, bottom, colour, style) {
+        this.line([[left, top], [right, top], [right, bottom], [left, bottom], [left, top]], colour, style);
+    }
+
     /** Fills a shape, and draws its edge. */
     shape(corners, x, y, fill, edge = null) {
         const { context } = this;

@@ -66,15 +66,17 @@ class StoreHistory {
         if (last) last.until = Math.min(last.until ?? at, at);
         // The lower slot only if something is still seen in the upper one.
         const isTaken = (slot) => this.holds.some((hold) => hold.worker === worker && hold.slot === slot && StoreHistory.seenUntil(hold) > at);
-        this.holds.push({ worker, run, key, value: this.#values.get(run), attempt, fence, until, count, claimedAt: at, startedAt: null, endedAt: null,
-            how: null, cutAt: null, closedAt: null, takenAt: null, isLost: false, isPutBack: false, beats: [], slot: isTaken(0) ? 1 : 0,
-            from: from && from.closedAt === null ? from : null });
+        this.holds.push({ worker, run, key, value: this.#values.get(run), attempt, fence, until, count, claimedAt: at, startedAt: null,
+            endedAt: null, how: null, cutAt: null, closedAt: null, takenAt: null, isLost: false, isPutBack: false, beats: [],
+            slot: isTaken(0) ? 1 : 0, from: from && from.closedAt === null ? from : null });
         if (from && from.closedAt === null) from.takenAt = at;
     }
 
     /** Until when something of a run is drawn in a worker's lane: a lease that nobody gives back is seen until it ends. */
     static seenUntil({ closedAt, cutAt, endedAt, takenAt, until }) {
-        return closedAt ?? (cutAt !== null ? Math.max(cutAt, until) : endedAt !== null && takenAt !== null ? Math.max(endedAt, takenAt) : Infinity);
+        if (closedAt !== null) return closedAt;
+        if (cutAt !== null) return Math.max(cutAt, until);
+        return endedAt !== null && takenAt !== null ? Math.max(endedAt, takenAt) : Infinity;
     }
 
     started(record) {
@@ -206,11 +208,12 @@ function storeResults(history, state) {
         const { pending, ready, run } = state.keys.find(isOf(key)) ?? {};
         const behind = (one) => one?.count ?? 0;
         const left = submits.length - saved;
-        const dead = Math.min(left, state.dead.filter(isOf(key)).reduce((sum, { run }) => sum + behind(history.holds.findLast((hold) => hold.run === run)), 0));
+        const behindDead = state.dead.filter(isOf(key)).map(({ run }) => behind(history.holds.findLast((hold) => hold.run === run)));
+        const dead = Math.min(left, behindDead.reduce((sum, count) => sum + count, 0));
         const waiting = Math.min(left - dead, behind(pending) + behind(ready) + behind(run));
         return { key, edits: submits.length, saves: taken.length, waiting, lost: left - dead - waiting,
             stale: taken.filter(({ value }, index) => taken.slice(0, index).some((other) => number(other.value) > number(value))).length,
-            double: taken.filter(({ isAgain }) => isAgain).length, refused: effects.length - taken.length, dead,
+            doubled: taken.filter(({ isAgain }) => isAgain).length, refused: effects.length - taken.length, dead,
             server: number(taken.at(-1)?.value), isAtRest: waiting === 0 };
     });
 }

@@ -11,15 +11,17 @@ function behindText(count) {
 }
 
 /**
- * For each kind of record its sentence, and how much it is worth to be said aloud: 0 only to be read, 1 what comes of it, 2 what went wrong or was
- * done on purpose.
+ * For each kind of record its sentence, and how much it is worth to be said aloud: 0 only to be read, 1 what comes of it, 2 what went wrong or
+ * was done on purpose.
  *
  * @param record As the simulation gives it.
  * @param what The name of the value that it is about, such as `letter 3`.
  */
 const storeSentences = {
-    submitted: ({ value, due }, what, isNewer) =>
-        [0, `${value} is submitted: it is in the store${isNewer ? ", in place of the one before" : ""}${due == null ? "" : `, due at ${clockText(due)}`}.`],
+    submitted: ({ value, due }, what, isNewer) => {
+        const after = `${isNewer ? ", in place of the one before" : ""}${due === null ? "" : `, due at ${clockText(due)}`}`;
+        return [0, `${value} is submitted: it is in the store${after}.`];
+    },
     due: (_, what) => [0, `${what} is due: whoever is free may take it.`],
     claimed: ({ worker, attempt, fence, until, count }, what) => attempt > 1
         ? [2, `Worker ${worker + 1} takes over ${what}, attempt ${attempt}: its fence is ${fence}, its lease ends at ${clockText(until)}.`]
@@ -41,7 +43,8 @@ const storeSentences = {
     dead: (_, what) => [2, `${what} has failed too often: it is dead, and kept until somebody retries or discards it.`],
     backoff: ({ until }, what) => [2, `${what} is tried again at ${clockText(until)}.`],
     killed: ({ worker }) => [2, `Worker ${worker + 1} is killed by kill -9, and could report nothing. Its leases go on until they run out.`],
-    began: ({ worker, at }) => at > 0 ? [2, `Worker ${worker + 1} starts again: a new process, with nothing in memory.`] : [0, `Worker ${worker + 1} starts.`],
+    began: ({ worker, at }) => at === 0 ? [0, `Worker ${worker + 1} starts.`]
+        : [2, `Worker ${worker + 1} starts again: a new process, with nothing in memory.`],
     stopping: ({ worker }) => [2, `SIGTERM: worker ${worker + 1} takes nothing more, and ends what it has.`],
     gone: ({ worker }) => [1, `Worker ${worker + 1} has ended.`],
     slept: ({ worker }) => [2, `The machine of worker ${worker + 1} sleeps: nothing of it moves, and its leases run out.`],

@@ -139,7 +139,7 @@ class WithoutStore {
         this.#clock.advance(to - this.#clock.now);
     }
 
-    dispose() {
+    destroy() {
         for (const { coalescer } of this.#living) coalescer.dispose();
     }
 
@@ -156,8 +156,9 @@ class WithoutStore {
             const saved = Math.max(0, ...effects.map(({ number }) => number));
             const alive = Math.max(0, ...[...this.#living].flatMap(({ alive }) => [...alive.get(key) ?? []]));
             const waiting = Math.max(0, alive - saved);
-            return { key, edits: count, saves: effects.length, waiting, lost: count - saved - waiting, stale: effects.filter(({ isStale }) => isStale).length,
-                double: effects.filter(({ isDouble }) => isDouble).length, refused: 0, dead: 0, server: effects.at(-1)?.number ?? 0,
+            return { key, edits: count, saves: effects.length, waiting, lost: count - saved - waiting,
+                stale: effects.filter(({ isStale }) => isStale).length, doubled: effects.filter(({ isDouble }) => isDouble).length,
+                refused: 0, dead: 0, server: effects.at(-1)?.number ?? 0,
                 isAtRest: [...this.#living].every(({ alive }) => !alive.get(key)?.size) };
         });
     }

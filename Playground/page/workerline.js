@@ -160,8 +160,9 @@ class WorkerLine {
             pen.box(4, y + 3, 14 + pen.width(text, style), y + 18, theme.paper, 0.9);
             pen.text(text, 8, y + 14, style);
         };
-        ["Submitted, and waiting in the store", "Workers: runs and their leases", "What the server gets", `The same edits without a store${this.isNarrow ? "" : ": what machines have in memory"}`]
-            .forEach((text, index) => heading(text, tops[index]));
+        const headings = ["Submitted, and waiting in the store", "Workers: runs and their leases", "What the server gets",
+            `The same edits without a store${this.isNarrow ? "" : ": what machines have in memory"}`];
+        headings.forEach((text, index) => heading(text, tops[index]));
         for (const key of keys) {
             pen.text(key, 8, this.keyTop(key) + 23, { colour: this.colour(key), weight: "600" });
             pen.text(key, 8, this.serverTop(key) + 15, { colour: this.colour(key), weight: "600" });

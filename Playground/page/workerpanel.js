@@ -3,7 +3,10 @@
 class WorkerControls {
     static names = ["two workers, one store", "two machines, no store"];
     static settings = ["wait", "limit", "lease", "workers", "whileRunning", "ignores"];
-    static columns = { edits: "edits", saves: "saves", waiting: "waiting", lost: "lost", stale: "stale", double: "doubled", refused: "refused", dead: "dead" };
+    static columns = ["edits", "saves", "waiting", "lost", "stale", "doubled", "refused", "dead"];
+    /** More than none of them is bad, and these are only with a store. */
+    static bad = ["lost", "stale", "doubled"];
+    static stored = ["refused", "dead"];
     /** How much longer than a lease a machine sleeps, or is cut off. */
     static longer = 2500;
     static slow = 6000;
@@ -86,7 +89,8 @@ class WorkerControls {
         const at = element("stores-at");
         at.max = Math.ceil(workers.end);
         at.value = workers.now;
-        at.setAttribute("aria-valuetext", `${clockText(workers.now)}: ${past.words.findLast(({ weight }) => weight > 0)?.text ?? "nothing has happened yet"}`);
+        const last = past.words.findLast(({ weight }) => weight > 0)?.text ?? "nothing has happened yet";
+        at.setAttribute("aria-valuetext", `${clockText(workers.now)}: ${last}`);
         element("stores-clock").textContent = clockText(workers.now);
         element("stores-pause").textContent = state.isPaused ? "Resume" : "Pause all";
         element("stores-slow").setAttribute("aria-pressed", this.#isSlow);
@@ -95,7 +99,8 @@ class WorkerControls {
         this.#showResults();
         this.#showWords(past.words);
         const { submitted, waiting, failed, ...outcomes } = state.outcomes;
-        const parts = Object.entries({ ...outcomes, "in backoff": waiting, "given up for a newer one": failed }).filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
+        const parts = Object.entries({ ...outcomes, "in backoff": waiting, "given up for a newer one": failed })
+            .filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`);
         element("stores-sum").textContent = submitted === 0 ? "" : `Of ${plural(submitted, "submit")} in the store: ${parts.join(", ")}. `
             + (state.addUp && state.invariants.length === 0 ? "It adds up." : `It does not add up: ${state.invariants.join(", ")}.`);
     }
@@ -105,12 +110,14 @@ class WorkerControls {
         const which = element("stores-which");
         if (which.childElementCount !== all.length) {
             const chosen = Math.min(this.#worker, all.length - 1);
-            which.replaceChildren(...all.map((_, index) => make("label", { class: "check" },
-                make("input", { type: "radio", name: "stores-worker", value: index, checked: index === chosen, change: () => this.show() }), ` ${index + 1}`)));
+            const radio = (index) => make("input", { type: "radio", name: "stores-worker", value: index, checked: index === chosen,
+                change: () => this.show() });
+            which.replaceChildren(...all.map((_, index) => make("label", { class: "check" }, radio(index), ` ${index + 1}`)));
         }
         const { state } = all[this.#worker];
         const isGone = state === "gone";
-        for (const name of ["kill", "stop", "sleep", "cut"]) element(`stores-${name}`).disabled = isGone || (name !== "kill" && state !== "alive");
+        element("stores-kill").disabled = isGone;
+        for (const name of ["stop", "sleep", "cut"]) element(`stores-${name}`).disabled = state !== "alive";
         element("stores-start").disabled = !isGone;
     }
 
@@ -118,12 +125,12 @@ class WorkerControls {
         this.#workers.present.results.forEach((keys, index) => {
             const cell = (name, text, isBad = false) => make("td", { class: isBad ? "bad" : "", "data-name": name }, String(text));
             const sum = (name) => keys.reduce((sum, one) => sum + one[name], 0);
-            const isBad = (name) => ["lost", "stale", "double"].includes(name) && sum(name) > 0;
             const has = keys.filter(({ server }) => server > 0).map(({ key, server }) => `${key} ${server}`).join(", ");
             const isOld = keys.some(({ isAtRest, server, edits, dead }) => isAtRest && dead === 0 && server < edits);
             const name = WorkerControls.names[index].replace("two", ["no", "one", "two", "three", "four"][this.#workers.settings.workers]);
             this.#rows[index].replaceChildren(make("th", { scope: "row" }, name),
-                ...Object.entries(WorkerControls.columns).map(([name, title]) => cell(title, index === 1 && ["refused", "dead"].includes(name) ? "–" : sum(name), isBad(name))),
+                ...WorkerControls.columns.map((name) => index === 1 && WorkerControls.stored.includes(name) ? cell(name, "–")
+                    : cell(name, sum(name), WorkerControls.bad.includes(name) && sum(name) > 0)),
                 cell("the server has", has || "nothing", isOld));
         });
     }

@@ -40,7 +40,7 @@ class WorkerRuns {
         const [y, colour] = [this.#barOf(key), line.colour(key)];
         const [from, to] = [line.x(first), line.x(due)];
         if (isDue) pen.box(from, y - 5, to, y + 5, colour, 0.3);
-        else pen.line([[from, y - 5], [to, y - 5], [to, y + 5], [from, y + 5], [from, y - 5]], colour, { width: 1.5, dash: [4, 3] });
+        else pen.frame(from, y - 5, to, y + 5, colour, { width: 1.5, dash: [4, 3] });
         const taken = line.x(claimedAt ?? now);
         if (isDue && taken > to + 8) {
             pen.line([[to, y], [taken, y]], colour, { width: 3, dash: [2, 3] });
@@ -86,7 +86,8 @@ class WorkerRuns {
             if (kind === "asleep") hatch(pen.context, from, top, to, bottom, theme.base);
             if (kind === "cut off") pen.line([[from, top + 1], [to, top + 1]], theme.bad, { width: 3, dash: [7, 5] });
             if (kind === "killed" || kind === "ended") pen.box(from, top, to, bottom, theme.base, 0.22);
-            if (kind === "asleep" || kind === "cut off") this.#drawTag(kind === "asleep" ? "asleep" : "cut off from the store", from + 4, bottom);
+            if (kind === "asleep") this.#drawTag("asleep", from + 4, bottom);
+            if (kind === "cut off") this.#drawTag("cut off from the store", from + 4, bottom);
         }
     }
 
@@ -122,7 +123,7 @@ class WorkerRuns {
         const isOver = closedAt === null && until <= now;
         const [from, to] = [line.x(claimedAt), line.x(lease)];
         pen.box(from, top, to, top + 14, colour, 0.1);
-        pen.line([[from, top], [to, top], [to, top + 14], [from, top + 14], [from, top]], isOver ? theme.bad : colour, { width: 1.25, dash: [3, 2] });
+        pen.frame(from, top, to, top + 14, isOver ? theme.bad : colour, { width: 1.25, dash: [3, 2] });
         if (isOver) pen.line([[to, top - 2], [to, top + 16]], theme.bad, { width: 2.5 });
         for (const beat of beats) pen.line([[line.x(beat), top - 3], [line.x(beat), top + 3]], theme.ink, { width: 2 });
         if (startedAt !== null) {
@@ -135,8 +136,9 @@ class WorkerRuns {
         const text = [`${value} · fence ${fence}${attempt > 1 ? ` · attempt ${attempt}` : ""}`, `${value} · fence ${fence}`, value, ""]
             .find((text) => pen.width(text, style) <= room);
         pen.text(text, from, top - 4, style);
-        const over = { align: "right", colour: theme.bad, size: 11 };
-        if (isOver && cutAt !== null && to - line.x(cutAt) > pen.width("its lease runs out", over) + 16) pen.text("its lease runs out", to - 4, top + 11, over);
+        if (!isOver || cutAt === null) return;
+        const [over, right] = ["its lease runs out", { align: "right", colour: theme.bad, size: 11 }];
+        if (to - line.x(cutAt) > pen.width(over, right) + 16) pen.text(over, to - 4, top + 11, right);
     }
 
     #drawBar(from, to, top, colour, { key, cutAt, how, isPutBack, isLost }) {
@@ -177,7 +179,8 @@ class WorkerRuns {
             const nextAccepted = effects.find((other, later) => later > index && other.key === key && other.accepted);
             const style = { size: 11, weight: "600", colour: accepted && !isAgain ? line.colour(key) : theme.bad };
             if (accepted) pen.line([[x, y], [line.x(nextAccepted?.at ?? now), y]], line.colour(key), { width: 3, alpha: 0.35 });
-            const texts = accepted ? [isAgain ? `${value}, saved again` : value, isAgain ? `${value} again` : value, value, ""] : [`refused: fence ${fence} is older`, "refused", ""];
+            const texts = !accepted ? [`refused: fence ${fence} is older`, "refused", ""]
+                : isAgain ? [`${value}, saved again`, `${value} again`, "again", ""] : [value, ""];
             const room = (next ? line.x(next.at) - 8 : Infinity) - x - 9;
             const text = texts.find((text) => pen.width(text, style) <= room);
             if (accepted) pen.dot(x, y, 5.5, line.colour(key), theme.paper);

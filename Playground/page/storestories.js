@@ -51,7 +51,7 @@ const storeStories = [{
 }, {
     name: "it fails until it is dead",
     says: "The letter fails four times, and is dead: kept with its bytes, and in nobody’s way. Retry it, when the reason is mended.",
-    calls: [[200, "submit", "letter"], [600, "submit", "letter"], [800, "fail", 4], [11_000, "submit", "list"]],
+    calls: [[200, "submit", "letter"], [600, "submit", "letter"], [800, "fail", 4], [10_900, "fail", 0], [11_000, "submit", "list"]],
     until: 14_000,
 }, {
     name: "a limit of one start in 2 s",

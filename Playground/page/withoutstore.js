@@ -128,7 +128,7 @@ class WithoutStore {
     }
 
     fail(count) {
-        this.#fails += count;
+        this.#fails = count;
     }
 
     set takes(takes) {

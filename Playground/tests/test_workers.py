@@ -193,6 +193,8 @@ class IncidentTest(WorkersCase):
         self.assertEqual(self.rows()[0]["dead"], "1")
         self.assertEqual(self.past("state.dead.length"), 1)
         self.assertNothingLost()
+        # Without a store it is tried once.
+        self.assertEqual(self.rows()[1]["lost"], "1")
         self.press("retry")
         self.do(22_000)
         self.assertEqual(self.rows()[0]["dead"], "0")

@@ -21,8 +21,9 @@ const storeStories = [{
     until: 10_500,
 }, {
     name: "a machine sleeps past its lease",
-    says: "A machine falls asleep with the letter in hand. Another worker takes over when the lease has run out. The sleeper wakes and goes on as "
-        + "if nothing had been: the server refuses it, since its fence is old. Without a store it replaces what is newer.",
+    says: "A machine falls asleep with the letter in hand. Another worker takes over when the lease has run out. The sleeper wakes, and its save, "
+        + "which does not ask whether it is cancelled, goes on: the server refuses it, since its fence is old. Without a store it replaces what "
+        + "is newer.",
     calls: [...storeTyping, [2800, "sleep", workerOf("letter"), 6500]],
     settings: { ignores: true },
     until: 12_500,

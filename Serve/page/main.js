@@ -124,6 +124,9 @@ function begin() {
                 stream.open(null);
             } else element("again").hidden = false;
         }
+    }, () => {
+        const events = new Events();
+        return (event) => events.look(event);
     });
 
     keepOpen(stream, () => start(), () => me !== null);

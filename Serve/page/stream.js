@@ -7,7 +7,7 @@ class Stream {
     static longest = 30_000;
 
     #abort = null;
-    #events = new Events();
+    #reader;
     #timer = 0;
     #watch = 0;
     #pause = Stream.shortest;
@@ -15,9 +15,12 @@ class Stream {
     /** The instant of the next attempt, by `performance.now()`. */
     nextAttempt = null;
 
-    /** @param happened Takes "look" with a look, "connects", "lost" with a sentence, and "ended" with a refusal that would come again. */
-    constructor(happened) {
-        this.happened = happened;
+    /**
+     * @param happened Takes "look" with a look, "connects", "lost" with a sentence, and "ended" with a refusal that would come again.
+     * @param makeReader Makes for each connection what returns the look of an event; without, an event is a look.
+     */
+    constructor(happened, makeReader = () => (event) => event) {
+        [this.happened, this.makeReader] = [happened, makeReader];
     }
 
     get isOpen() {
@@ -30,7 +33,7 @@ class Stream {
         this.#namespace = namespace;
         this.#abort = new AbortController();
         // The first event of a connection has everything.
-        this.#events = new Events();
+        this.#reader = this.makeReader();
         this.#read(this.#abort);
     }
 
@@ -95,6 +98,6 @@ class Stream {
         const data = event.split(/\r?\n/).filter((line) => line.startsWith("data:")).map((line) => line.slice(5)).join("\n");
         if (data === "") return;
         this.#pause = Stream.shortest;
-        this.happened("look", this.#events.look(JSON.parse(data)));
+        this.happened("look", this.#reader(JSON.parse(data)));
     }
 }

@@ -124,12 +124,37 @@ struct TopTests {
             shutdown(listener, Int32(SHUT_RDWR))
             unlink(socket.path)
         }
-        // One that listens, and never takes a connection.
+    }
+
+    @Test func `a program that sends no line for five seconds is said to be silent, and may go on`() throws {
         var why = [CChar](repeating: 0, count: 256)
-        let silent = lull_socket_listen(socket.path, &why, why.count)
-        defer { close(silent) }
-        #expect(
-            try errors(of: socket.path) == "lull: \(socket.path): the program does not answer; it may be stopped\n")
+        // One that listens, and never takes a connection; one that sends a line bit by bit; and one that is stopped.
+        let (deaf, slow) = (ProgramSocket(), ProgramSocket())
+        let listener = lull_socket_listen(deaf.path, &why, why.count)
+        defer { close(listener) }
+        let slowListener = try slow.startAnswering("{\"lull\":1", staysOpen: true, repeating: " ")
+        defer { shutdown(slowListener, Int32(SHUT_RDWR)) }
+        let program = try socket.startProgram()
+        let started = ContinuousClock.now
+        let tops = try [deaf, slow, socket].map { try ToolProcess(["top", $0.path]) }
+        _ = try tops[2].line()
+        program.signal(SIGSTOP)
+        func silence(_ socket: ProgramSocket) -> String {
+            "lull: \(socket.path): the program does not answer; it may be stopped\n"
+        }
+        for (top, socket) in zip(tops, [deaf, slow]) {
+            let result = try top.finish()
+            #expect(result.ending == 1 && result.errors == silence(socket))
+        }
+        #expect(started.duration(to: .now) < .seconds(9))
+        #expect(try tops[2].errorLine() + "\n" == silence(socket))
+        program.signal(SIGCONT)
+        // More than what came before it was stopped.
+        for _ in 0..<15 { _ = try tops[2].line() }
+        program.signal(SIGKILL)
+        let end = try tops[2].finish()
+        #expect(end.ending == 0)
+        #expect(end.errors == "lull: \(socket.path): the program has ended, or lets nobody look any more\n")
     }
 
     @Test func `names that would change the terminal are shown without that`() throws {

@@ -3,12 +3,12 @@ internal import LullHTTP
 
 /// The place at which a command listens for HTTP until a signal comes.
 enum Listening {
-    /// Begins to listen.
+    /// Reads a place, and checks who can reach it.
     ///
     /// - Parameter refusal: Returns why other machines may not be let in; nil if they may.
-    static func open(
+    static func place(
         _ text: String, for subcommand: Subcommand, unlessRemote refusal: () -> Failure?
-    ) throws(Failure) -> Listener {
+    ) throws(Failure) -> Listener.Place {
         guard let place = Listener.place(text) else {
             throw .usage(
                 "--listen must be HOST:PORT or unix:PATH, not \"\(text)\": \(Listener.advice(text))", subcommand)
@@ -18,6 +18,11 @@ enum Listening {
             throw .failed("cannot listen at \(text): \(error.reason)")
         }
         if !isLocal, let failure = refusal() { throw failure }
+        return place
+    }
+
+    /// Begins to listen at a place that was written as a text.
+    static func begin(at place: Listener.Place, _ text: String) throws(Failure) -> Listener {
         do throws(Listener.Failure) { return try Listener(at: place) } catch {
             throw .failed("cannot listen at \(text): \(error.reason)")
         }

@@ -1,16 +1,19 @@
 internal import CLullCommand
 internal import CLullSockets
+internal import CLullSystem
 internal import LullCore
 
 /// A connection to the socket of a program that can be looked into, and what has come through it.
 struct ProgramConnection {
-    /// How long a program has for its first answer, in milliseconds.
-    static let patience: Int32 = 5000
+    /// How long a program has for each line, in nanoseconds.
+    private static let patience: Int64 = 5_000_000_000
     /// The longest line that is read.
     private static let longest = 16 << 20
 
     enum Event {
         case line([UInt8])
+        /// No line has come for a while. This is said once.
+        case silence
         case end
         case outputIsClosed
         case signal(Int32)
@@ -22,6 +25,9 @@ struct ProgramConnection {
     /// How much of that has no end of a line.
     private var searched = 0
     private var hasAnswered = false
+    /// When it last sent a line, or was connected to, in nanoseconds since boot.
+    private var heard = lull_nanoseconds_since_boot()
+    private var hasSaidSilence = false
 
     init(to operand: Argument) throws(Failure) {
         path = String(cString: operand)
@@ -52,12 +58,21 @@ struct ProgramConnection {
                 pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(hangUpOf: output),
                 pollfd(descriptor: descriptor, Int32(POLLIN)),
             ]
-            if poll(&interests, 3, hasAnswered ? -1 : Self.patience) == 0 { throw silence }
+            // What comes bit by bit is no line yet.
+            let left = max(0, heard + Self.patience - lull_nanoseconds_since_boot())
+            if poll(&interests, 3, hasSaidSilence ? -1 : Int32(left / 1_000_000) + 1) == 0, isSilent {
+                guard hasAnswered else { throw silence }
+                hasSaidSilence = true
+                return .silence
+            }
             if Int32(interests[1].revents) & Int32(POLLERR | POLLHUP) != 0 { return .outputIsClosed }
             if let number = signals.received().first(where: Signals.isEnding) { return .signal(number) }
             if interests[2].revents != 0, try !receive() { return .end }
         }
     }
+
+    /// Whether it has sent no line for so long that it may be stopped.
+    var isSilent: Bool { lull_nanoseconds_since_boot() - heard >= Self.patience }
 
     /// Takes what has come; false at the end.
     mutating func receive() throws(Failure) -> Bool {
@@ -81,7 +96,8 @@ struct ProgramConnection {
             received.removeFirst(end + 1)
             searched = 0
         }
-        hasAnswered = true
+        (hasAnswered, hasSaidSilence) = (true, false)
+        heard = lull_nanoseconds_since_boot()
         return Array(received[..<end])
     }
 

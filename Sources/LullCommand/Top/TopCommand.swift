@@ -34,6 +34,7 @@ enum TopCommand {
                         style: options.style, to: &output.bytes)
                 }
                 if case .closed = try output.drain() { return ExitStatus.success }
+            case .silence: OutputBuffer.report([program.silence.message])
             case .end:
                 OutputBuffer.report([program.end.message])
                 return ExitStatus.success

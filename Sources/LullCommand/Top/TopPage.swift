@@ -15,8 +15,6 @@ struct TopPage {
     private let operand: Argument
     private let service: TopService
     private var program: ProgramConnection?
-    /// When the program last answered, or was connected to.
-    private var heard: Int64 = 0
     private var nextAttempt: Int64 = 0
     /// Why there is nothing to see, as the pages know it.
     private var away: String?
@@ -25,19 +23,20 @@ struct TopPage {
     static func run(_ operand: Argument, _ options: CommandOptions) throws(Failure) -> Int32 {
         if let why = HTTPLibrary.load() { throw .failed(why) }
         let signals = try Signals()
+        let place = options.listen ?? "127.0.0.1:0"
+        let checked = try Listening.place(place, for: .top) {
+            .usage("--listen \(place) would let other machines in, and the page asks for no token", .top)
+        }
         // A path at which no program can be looked into is refused as without the page.
         var program = try ProgramConnection(to: operand)
         let first: ProgramSnapshot
         switch try program.next(signals, output: -1) {
         case .line(let line): first = try program.snapshot(line)
         case .signal(let number): Signals.end(by: number)
-        case .end, .outputIsClosed: throw program.end
+        case .silence, .end, .outputIsClosed: throw program.end
         }
         program.close()
-        let place = options.listen ?? "127.0.0.1:0"
-        let listener = try Listening.open(place, for: .top) {
-            .usage("--listen \(place) would let other machines in, and the page asks for no token", .top)
-        }
+        let listener = try Listening.begin(at: checked, place)
         let waking = try Pipe.make(isBlocking: false)
         let service = TopService(at: listener.place) { lull_socket_wake(waking.writing) }
         var limits = HTTPServer.Limits(body: 0)
@@ -79,11 +78,10 @@ struct TopPage {
     private mutating func look() {
         let now = lull_nanoseconds_since_boot()
         if let program {
-            if now - heard > Int64(ProgramConnection.patience) * 1_000_000 { say(program.silence.message) }
+            if program.isSilent { say(program.silence.message) }
         } else if now >= nextAttempt {
             do throws(Failure) {
                 program = try ProgramConnection(to: operand)
-                heard = now
             } catch {
                 nextAttempt = now + Self.pause
                 // Once it has ended, there is nothing more to say of its path until another one listens there.
@@ -112,7 +110,6 @@ struct TopPage {
             var latest: ProgramSnapshot?
             while let line = current.takeLine() { latest = try current.snapshot(line) }
             if let latest {
-                heard = lull_nanoseconds_since_boot()
                 away = nil
                 publish(latest)
             }

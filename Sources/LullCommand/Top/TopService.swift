@@ -50,7 +50,7 @@ final class TopService: Sendable {
         .refusal(HTTPRefusal(status: status, reason: reason))
     }
 
-    // MARK: - For the one who looks into the program
+    // MARK: - For the loop that reads from the program
 
     /// Whether a page is open.
     var isWatched: Bool {

@@ -23,8 +23,10 @@ final class ProgramSocket {
         return program
     }
 
-    /// A program that answers whoever connects with some text, and closes the connection unless told otherwise.
-    func startAnswering(_ text: String, staysOpen: Bool = false) throws -> Int32 {
+    /// A program that answers each connection with some text, and closes it unless told otherwise.
+    ///
+    /// - Parameter more: What it sends after that, again and again.
+    func startAnswering(_ text: String, staysOpen: Bool = false, repeating more: String = "") throws -> Int32 {
         var why = [CChar](repeating: 0, count: 256)
         let listener = lull_socket_listen(path, &why, why.count)
         guard listener >= 0 else { throw POSIXError(.EADDRINUSE) }
@@ -35,6 +37,9 @@ final class ProgramSocket {
                 guard connection >= 0 else { return }
                 let bytes = Array(text.utf8)
                 _ = lull_socket_send(connection, bytes, bytes.count)
+                while !more.isEmpty, lull_socket_send(connection, Array(more.utf8), more.utf8.count) >= 0 {
+                    usleep(100_000)
+                }
                 if !staysOpen { close(connection) }
             }
         }

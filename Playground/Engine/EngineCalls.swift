@@ -26,15 +26,7 @@ public func create(
     outbox.clear()
     do throws(PolicyError) {
         let setup = try Setup(
-            throttles != 0
-                ? .throttle(
-                    interval: CoreDuration(nanoseconds: wait), edges: Edges(rawValue: UInt8(truncatingIfNeeded: edges)),
-                    maxCount: given(maxCount))
-                : .debounce(
-                    wait: CoreDuration(nanoseconds: wait),
-                    maxWait: given(maxWait),
-                    edges: Edges(rawValue: UInt8(truncatingIfNeeded: edges)),
-                    delayRule: extends != 0 ? .extend : .restart, maxCount: given(maxCount), spacing: given(spacing)),
+            policy(throttles, wait, maxWait, edges, extends, maxCount, spacing),
             combination: Combination(number: combination), whileRunning: WhileRunning(number: whileRunning),
             maxConcurrent: given(maxConcurrent), capacity: given(capacity))
         let free = sessions.firstIndex { $0 == nil } ?? sessions.count
@@ -126,6 +118,20 @@ public func nextDue(_ session: Int32, _ key: Int32, _ now: Int64) -> Int64 {
 @c(lull_counters)
 public func counters(_ session: Int32) {
     call(session) { session, out in session.count(&out) }
+}
+
+/// Makes a policy of the numbers of the page.
+func policy(
+    _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
+    _ spacing: Int64
+) throws(PolicyError) -> Policy {
+    let edges = Edges(rawValue: UInt8(truncatingIfNeeded: edges))
+    if throttles != 0 {
+        return try .throttle(interval: CoreDuration(nanoseconds: wait), edges: edges, maxCount: given(maxCount))
+    }
+    return try .debounce(
+        wait: CoreDuration(nanoseconds: wait), maxWait: given(maxWait), edges: edges,
+        delayRule: extends != 0 ? .extend : .restart, maxCount: given(maxCount), spacing: given(spacing))
 }
 
 func given(_ number: Int32) -> Int? { number < 0 ? nil : Int(number) }

@@ -130,20 +130,6 @@ public func storeState(_ store: Int32) {
     simulations[Int(store)]?.write(to: &outbox)
 }
 
-/// Makes a policy of the numbers of the page.
-func policy(
-    _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
-    _ spacing: Int64
-) throws(PolicyError) -> Policy {
-    let edges = Edges(rawValue: UInt8(truncatingIfNeeded: edges))
-    if throttles != 0 {
-        return try .throttle(interval: CoreDuration(nanoseconds: wait), edges: edges, maxCount: given(maxCount))
-    }
-    return try .debounce(
-        wait: CoreDuration(nanoseconds: wait), maxWait: given(maxWait), edges: edges,
-        delayRule: extends != 0 ? .extend : .restart, maxCount: given(maxCount), spacing: given(spacing))
-}
-
 private func call(_ store: Int32, _ body: (StoreSimulation) -> Void) {
     outbox.clear()
     guard let simulation = simulations[Int(store)] else { return }

@@ -79,5 +79,3 @@ func bytes(of key: Int32) -> [UInt8] { bytes(of: Int64(key)) }
 func bytes(of number: Int64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
 
 func number(of bytes: [UInt8]) -> Int64 { bytes.reduce(0) { $0 << 8 | Int64($1) } }
-
-func keyNumber(_ bytes: [UInt8]) -> Int64 { number(of: bytes) }

@@ -130,17 +130,17 @@ final class StoreSimulation {
         for id in before.keys.sorted() where after[id] == nil {
             guard let old = before[id] else { continue }
             if isDead(id) {
-                records.add(.dead, at: now, id, keyNumber(old.key))
+                records.add(.dead, at: now, id, number(of: old.key))
             } else if !hasEnded(id, of: old.key) {
-                records.add(.putBack, at: now, id, keyNumber(old.key), worker(of: old.run))
+                records.add(.putBack, at: now, id, number(of: old.key), worker(of: old.run))
             }
         }
         for id in after.keys.sorted() {
             guard let old = before[id]?.run, let new = after[id] else { continue }
             if !old.isInBackoff, new.run.isInBackoff {
-                records.add(.backoff, at: now, id, keyNumber(new.key), new.run.state.end.nanoseconds)
+                records.add(.backoff, at: now, id, number(of: new.key), new.run.state.end.nanoseconds)
             } else if !old.isInBackoff, old.owner != new.run.owner {
-                records.add(.expired, at: now, id, worker(of: old), keyNumber(new.key))
+                records.add(.expired, at: now, id, worker(of: old), number(of: new.key))
             }
         }
         noteInterruptions()
@@ -162,6 +162,14 @@ final class StoreSimulation {
         return read { table throws(DurableError) in
             table.handles(in: namespace).compactMap { table.entry(of: $0, in: namespace) }
         }
+    }
+
+    /// Returns the row of a key as the next step that writes finds it, and what ends in that step.
+    func settled(_ entry: DurableEntry) -> (row: DurableRow, endings: [DurableEnding]) {
+        var row = entry.row
+        var endings: [DurableEnding] = []
+        row.settle(at: now, by: namespace.rules, &endings)
+        return (row, endings)
     }
 
     private func runs() -> [Int64: (key: [UInt8], run: DurableRow.Run)] {
@@ -193,7 +201,7 @@ final class StoreSimulation {
         guard dues[key] == now else { return }
         dues[key] = nil
         let count = entries().first { $0.key == key }?.row.gate.count ?? 0
-        records.add(.due, at: now, keyNumber(key), Int64(count))
+        records.add(.due, at: now, number(of: key), Int64(count))
         noteInterruptions()
     }
 
@@ -201,12 +209,9 @@ final class StoreSimulation {
     private func noteInterruptions() {
         var found: Set<Int64> = []
         for entry in entries() {
-            var row = entry.row
-            var endings: [DurableEnding] = []
-            row.settle(at: now, by: namespace.rules, &endings)
-            guard let run = row.run, run.isInterrupted else { continue }
+            guard let run = settled(entry).row.run, run.isInterrupted else { continue }
             found.insert(run.id)
-            if !interrupted.contains(run.id) { records.add(.interrupted, at: now, run.id, keyNumber(entry.key)) }
+            if !interrupted.contains(run.id) { records.add(.interrupted, at: now, run.id, number(of: entry.key)) }
         }
         interrupted = found
     }
@@ -297,19 +302,14 @@ final class StoreSimulation {
         }
         for run in runs {
             records.add(
-                .claimed, at: now, owner(claim.terms.owner), run.id, keyNumber(run.key), Int64(run.attempt), run.fence,
+                .claimed, at: now, owner(claim.terms.owner), run.id, number(of: run.key), Int64(run.attempt), run.fence,
                 now.advanced(by: claim.terms.lease).nanoseconds, Int64(run.count), run.first.nanoseconds,
                 run.due.nanoseconds, run.edge.number, run.submits.lowerBound, run.submits.upperBound,
                 values: run.values.map { number(of: $0) })
         }
         let isHeldBack =
             namespace.pause == nil && runs.count < claim.limit
-            && entries().contains { entry in
-                var row = entry.row
-                var endings: [DurableEnding] = []
-                row.settle(at: now, by: namespace.rules, &endings)
-                return row.startable.map { $0 <= now } ?? false
-            }
+            && entries().contains { settled($0).row.startable.map { $0 <= now } ?? false }
         if isHeldBack { records.add(.limited, at: now, (next ?? .farFuture).nanoseconds) }
         return DurableClaim.Answer(
             runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: mark,
@@ -467,11 +467,11 @@ final class StoreSimulation {
     /// The handler throws at once, unless it does not ask whether it is cancelled.
     private func cancelHandler(of run: Int64, on index: Int) {
         guard var handler = workers[index].handlers[run] else { return }
-        if settings.ignoresCancellation { return records.add(.cancelling, at: now, Int64(index), run) }
+        records.add(.cancelling, at: now, Int64(index), run)
+        if settings.ignoresCancellation { return }
         handler.number += 1
         handler.isCancelled = true
         workers[index].handlers[run] = handler
-        records.add(.cancelling, at: now, Int64(index), run)
         schedule(.handlerEnd(run, handler.number), at: now, of: index)
     }
 
@@ -489,7 +489,7 @@ final class StoreSimulation {
         let isAccepted = fences[run.key].map { $0 <= run.fence } ?? true
         if isAccepted { fences[run.key] = run.fence }
         records.add(
-            .effect, at: now, Int64(index), run.id, keyNumber(run.key), run.fence, isAccepted ? 1 : 0,
+            .effect, at: now, Int64(index), run.id, number(of: run.key), run.fence, isAccepted ? 1 : 0,
             values: run.values.map { number(of: $0) })
     }
 }

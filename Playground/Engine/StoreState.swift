@@ -19,12 +19,10 @@ extension StoreSimulation {
     }
 
     private func write(_ entry: DurableEntry, _ live: inout [Int64], to out: inout Outbox) {
-        var row = entry.row
-        var endings: [DurableEnding] = []
-        row.settle(at: now, by: namespace.rules, &endings)
+        let (row, endings) = settled(entry)
         // What ends in a step is recorded with the next one that writes.
         for ending in endings where ending.how == .failed { live[3] += Int64(ending.submits.count) }
-        out.append(keyNumber(entry.key))
+        out.append(number(of: entry.key))
         if row.pending != nil {
             live[0] += Int64(row.pendingSubmits?.count ?? 0)
             out.append(row.gate.count)
@@ -75,7 +73,7 @@ extension StoreSimulation {
             case .absorbed: ended[3] += count
             case .dead:
                 ended[4] += count
-                if let run = end.run { dead.append((run, keyNumber(end.key), end.error ?? "")) }
+                if let run = end.run { dead.append((run, number(of: end.key), end.error ?? "")) }
             }
         }
         out.append(dead.count)

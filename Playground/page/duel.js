@@ -1,4 +1,4 @@
-// A duel: who types one sentence with the fewest requests? A link carries the run of the one who challenges.
+// A duel: who types one sentence with the fewest requests? A link carries the run of the challenger.
 
 class Duel {
     static sentence = "The quick brown fox jumps over the lazy dog.";
@@ -14,7 +14,7 @@ class Duel {
     /** Counts the requests while the reader types. */
     #live = null;
     #requests = 0;
-    /** The runs that are shown, as `{ gaps, executions, length }`: of who sent the link, and of the reader. */
+    /** The runs that are shown, as `{ gaps, executions, length }`: of the sender of the link, and of the reader. */
     theirs = null;
     own = null;
 

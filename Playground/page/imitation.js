@@ -113,7 +113,7 @@ class SleepingTask {
 
 /**
  * A loop over `debounce(for:)` of AsyncAlgorithms, by its state machine. While the loop's body runs, the sequence takes one value and no more;
- * when the body has ended, it takes the others, and waits anew. Where its tasks race, the last value is taken for the winner.
+ * when the body has ended, it takes the others, and waits anew. Where its tasks race, the last value is assumed to win.
  */
 class DebouncedLoop extends SleepingTask {
     submitted(at) {

@@ -7,7 +7,7 @@ const edgeMarks = {
     maxCount: [[0, -1], [1, 0.8], [-1, 0.8]],
 };
 
-/** Hatches a rectangle: who sleeps does nothing. */
+/** Hatches a rectangle: a machine that sleeps does nothing. */
 function hatch(context, left, top, right, bottom, colour) {
     context.save();
     context.beginPath();

@@ -69,7 +69,7 @@ const storeStories = [{
     until: 12_500,
 }, {
     name: "nothing goes wrong",
-    says: "Each document is saved a second after its last edit, by whoever is free. Without a store two machines save what one would not.",
+    says: "Each document is saved a second after its last edit, by any free worker. Without a store, two machines save what one would not.",
     calls: storeTyping,
     until: 10_500,
 }];

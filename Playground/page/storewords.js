@@ -22,7 +22,7 @@ const storeSentences = {
         const after = `${isNewer ? ", in place of the one before" : ""}${due === null ? "" : `, due at ${clockText(due)}`}`;
         return [0, `${value} is submitted: it is in the store${after}.`];
     },
-    due: (_, what) => [0, `${what} is due: whoever is free may take it.`],
+    due: (_, what) => [0, `${what} is due: any free worker may take it.`],
     claimed: ({ worker, attempt, fence, until, count }, what) => attempt > 1
         ? [2, `Worker ${worker + 1} takes over ${what}, attempt ${attempt}: its fence is ${fence}, its lease ends at ${clockText(until)}.`]
         : [1, `Worker ${worker + 1} takes ${what}${behindText(count)}: its fence is ${fence}, its lease ends at ${clockText(until)}.`],

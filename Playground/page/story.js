@@ -1,7 +1,7 @@
 // The story above the stage: a paragraph that is read sets the stage, and the engine plays what it says, with the reader's own keys if
 // there are some.
 
-/** What is typed for who has not typed: milliseconds before each letter. */
+/** What is typed for a reader who has not typed: milliseconds before each letter. */
 const storyText = "weather in lisbon";
 const storyGaps = [0, 120, 100, 140, 90, 110, 130, 400, 120, 110, 350, 130, 100, 120, 90, 110, 140];
 
@@ -139,7 +139,7 @@ class Story {
         const stage = this.#stage;
         const scene = storyScenes[this.#step?.dataset.scene];
         this.#drop();
-        // Whoever has made policies of their own keeps them.
+        // A reader's own policies stay.
         const usual = this.#before === null ? defaultPolicies().map(policyToLink).join() : this.#set;
         if (this.#policies !== usual) return;
         this.#keep();

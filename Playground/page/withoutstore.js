@@ -68,7 +68,7 @@ class WithoutStore {
     submit(key) {
         const number = (this.#submitted.get(key) ?? 0) + 1;
         this.#submitted.set(key, number);
-        // Whoever is awake gets it; if nobody is, it is lost before it is anywhere.
+        // The next machine that is awake gets it; if none is, it is lost before it is anywhere.
         for (let left = this.#machines.length; left > 0; left--) {
             const process = this.#machines[this.#turn++ % this.#machines.length];
             if (!process || process.isStopping || process.clock.wakesAt > this.#clock.now) continue;

@@ -1,4 +1,4 @@
-// The timeline of the workers: what waits, who has it and how long, and what reaches the server. Left of the playhead is what has happened by
+// The timeline of the workers: what waits, which worker has it and how long, and what reaches the server. Left of the playhead is what has happened by
 // then; right of it, pale, what came after it.
 
 class WorkerLine {

@@ -105,7 +105,7 @@ class WorkerRuns {
         this.#pen.text(text, x, bottom - 3, style);
     }
 
-    /** From what waits, or from the worker that had it, to who takes it. */
+    /** From what waits, or from the worker that had it, to the worker that takes it. */
     #drawClaim(hold) {
         const [line, pen] = [this.#line, this.#pen];
         const x = line.x(hold.claimedAt);

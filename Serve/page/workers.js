@@ -1,4 +1,4 @@
-// What runs at the moment, and who works.
+// What runs at the moment, and on which worker.
 
 /** Shows items in a list, each once: those that stay keep their elements. */
 function reconcile(list, items, id, create, update) {

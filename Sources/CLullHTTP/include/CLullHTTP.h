@@ -42,8 +42,8 @@ const char *lull_http_load(void);
 /// The version of libmicrohttpd.
 const char *lull_http_version(void);
 
-/// Starts a server with a thread of its own on a socket that listens, with at most so many connections, each of which is closed after
-/// so many idle seconds. `callbacks` must live as long as the server. Returns NULL if that fails.
+/// Starts a server with a thread of its own on a socket that listens. It has at most `connections` connections, and closes each that
+/// was idle for `seconds`. `callbacks` must live as long as the server. Returns NULL if that fails.
 lull_MHD_Daemon *lull_http_start(
     int socket, unsigned int connections, unsigned int memory, unsigned int seconds, const lull_http_callbacks *callbacks);
 /// Accepts no more connections.

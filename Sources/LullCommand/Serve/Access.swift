@@ -141,7 +141,7 @@ extension HTTPRequest {
 /// Who may do what. Requests that a page of another site has made a browser send are refused, whatever they ask for.
 struct Access: Sendable {
     let place: Listener.Place
-    /// Nil if whoever reaches the server is let in.
+    /// Nil if everybody that reaches the server is let in.
     let tokens: [AccessToken]?
     let allowsActions: Bool
     /// The address under which a proxy shows the server: `https://lull.example.org`.

@@ -132,7 +132,7 @@ final class Looks: Sendable {
 
     // MARK: - A look
 
-    /// Throws unless the store answers: now, or less than a second ago, so that whoever asks often makes no work for it.
+    /// Throws unless the store answers: now, or less than a second ago, so that frequent questions make no work for it.
     func check() async throws(DurableError) {
         if let answered = state.change({ $0.answered }), answered + Self.pace.open > .now { return }
         // Only a file can be deleted under its users: it can still be read, and takes no submit.

@@ -7,8 +7,6 @@ class Demo {
     static late = 100;
     /** Milliseconds after the last submit in which what comes of it is seen. */
     static lull = 1400;
-    /** How long the picture stands before the burst is played. */
-    static before = 1500;
 
     #stage;
     #changed;
@@ -30,16 +28,16 @@ class Demo {
         return this.#task !== null;
     }
 
-    /** Shows the picture of the burst, so that nothing is ever empty, and plays it soon, unless the reader wants less motion. */
+    /** Plays the burst once, or shows its picture if the reader wants less motion. */
     begin() {
         this.#drop();
+        if (!this.#isHeld && !wantsLessMotion.matches) return this.play();
         let at = 0;
         const calls = Demo.burst.map((gap, index) => {
             at += gap;
             return { at, do: "submit", value: index + 1, label: String(index + 1), key: "", wait: null };
         });
         this.#stage.load([...calls, { at: at + Demo.lull, do: "end" }]);
-        if (!this.#isHeld && !wantsLessMotion.matches) this.#task = this.#stage.clock.after(Demo.before, () => this.play());
         this.#changed();
     }
 

@@ -15,6 +15,11 @@ const slider = {
     },
 };
 
+/** How many runs a policy made of the calls: “9 calls → 1 run”. What is pending or waiting is a run to come. */
+function callsAndRuns({ counters: { submitted }, executions, runsToCome }) {
+    return `${plural(submitted, "call")} → ${plural(executions.length, "run")}${runsToCome > 0 ? ` + ${runsToCome} pending` : ""}`;
+}
+
 class LaneRows {
     #list;
     #stage;
@@ -32,10 +37,11 @@ class LaneRows {
      * What a policy made of the calls: “9 calls → 1 run, 88.9 % saved”. What is pending or waiting counts as the run that it will be, and
      * calls that were refused or cancelled save nothing.
      */
-    static headline({ counters: { submitted, rejected }, executions, runsToCome, withdrawn }) {
+    static headline(lane) {
+        const { counters: { submitted, rejected }, executions, runsToCome, withdrawn } = lane;
         if (submitted === 0) return "nothing submitted yet";
         const counted = submitted - withdrawn - rejected;
-        const parts = [`${plural(submitted, "call")} → ${plural(executions.length, "run")}${runsToCome > 0 ? ` + ${runsToCome} pending` : ""}`];
+        const parts = [callsAndRuns(lane)];
         if (counted > 0) parts.push(`${percent(Math.max(0, counted - executions.length - runsToCome), counted)} % saved`);
         for (const [count, name] of [[withdrawn, "dropped by cancel"], [rejected, "rejected"]]) {
             if (count > 0) parts.push(`${count} ${name}`);

@@ -78,13 +78,13 @@ function begin() {
     // Apart from the site, the page stands alone.
     for (const name of ["way-out", "modules"]) element(name).hidden = !element(name).querySelector("a");
     const timeline = new Timeline(element("timeline"), stage);
-    drawLegend(element("timeline-help"));
+    for (const name of ["first-legend", "timeline-help"]) drawLegend(element(name));
     keepInSight(document.querySelector(".seen"));
     const words = new Words(stage, element("log"), element("spoken"));
     let panel = null;
     const demo = new Demo(stage, () => {
         showPause();
-        timeline.caller = demo.isOver ? "you" : "demo";
+        timeline.caller = demo.isOver ? "you" : "calls";
         timeline.ask();
         if (!demo.isTouched) return;
         element("turn").textContent = "Your turn:";
@@ -183,7 +183,7 @@ function begin() {
         const isWanted = () => number === linkCount;
         showNotice("");
         document.body.classList.toggle("embed", /[!&]embed(&|$)/.test(link));
-        // Who comes for a stage finds it at the top.
+        // A visitor who follows a link to a stage finds it at the top.
         document.body.classList.add("linked");
         if (link === lastLink) return;
         const typing = /^#!(typing|duel)=(.*)$/.exec(link);

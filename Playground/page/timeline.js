@@ -28,8 +28,8 @@ class Timeline {
     /** The present of the last picture. */
     #drawn = null;
     span = 10_000;
-    /** Who makes the calls. */
-    caller = "demo";
+    /** The name of the row of calls. */
+    caller = "calls";
     /** The selected execution. */
     selected = null;
     #isSmall;
@@ -232,18 +232,25 @@ class Timeline {
         this.#drawPending(lane, colour, bar, view);
         this.#drawTouches(lane.touches, (key) => bar(key).y, colour, view.left, view.x);
         const name = this.#isSmall ? lane.name : `${index + 1}  ${lane.name ?? policyName(lane.policy)}`;
-        if (name) this.#label(name, top + 3, colour);
+        if (!name) return;
+        const end = this.#label(name, top + 3, colour);
+        // On a phone it is below the timeline only.
+        if (!this.#isSmall && lane.counters.submitted > 0 && view.width > 600) {
+            this.#label(callsAndRuns(lane), top + 3, theme.quiet, { left: end + 8, weight: "" });
+        }
     }
 
-    /** Draws a name at the left end, over everything else and with its own background. */
-    #label(name, top, colour) {
+    /** Draws a name, at the left end unless it follows another, over everything else and with its own background. Returns where it ends. */
+    #label(name, top, colour, { left = 4, weight = "600" } = {}) {
         const context = this.#context;
-        context.font = `600 12px ${theme.font}`;
+        context.font = `${weight} 12px ${theme.font}`;
+        const { width } = context.measureText(name);
         context.globalAlpha = 0.88;
         context.fillStyle = theme.paper;
-        context.fillRect(4, top, context.measureText(name).width + 8, 17);
+        context.fillRect(left, top, width + 8, 17);
         context.globalAlpha = 1;
-        this.#text(name, 8, top + 13, "left", colour, "600");
+        this.#text(name, left + 4, top + 13, "left", colour, weight);
+        return left + width + 8;
     }
 
     #drawExecutions(lane, colour, bar, view) {

@@ -83,7 +83,7 @@ class NginxTest(ServeTest):
         return {one["key"]: one for one in map(json.loads, self.run_lull("list", "--json").splitlines())}
 
     def test_a_submit_through_tls(self):
-        self.serve(listen=self.socket)
+        self.serve("--origin", self.origin, listen=self.socket)
         self.proxy()
         # No proxy may change the path of a key.
         keys = ["plain", "a/b//c/../d", "%2F ? #", "Straße 雨", "new\nline"]
@@ -98,13 +98,13 @@ class NginxTest(ServeTest):
         self.assertEqual(self.ask("GET", "/metrics").status, 200)
 
     def test_without_a_certificate_nothing_is_said(self):
-        self.serve(listen=self.socket)
+        self.serve("--origin", self.origin, listen=self.socket)
         self.proxy()
         with self.assertRaises(ssl.SSLCertVerificationError):
             ask(self.place, "GET", "/health", tls=ssl.create_default_context(), host=HOST)
 
     def test_events_come_live(self):
-        self.serve(listen=self.socket)
+        self.serve("--origin", self.origin, listen=self.socket)
         self.proxy()
         begun = time.monotonic()
         events = Events(self.place, fields={"Host": f"{HOST}:{self.port}"}, tls=self.tls, host=HOST)
@@ -154,7 +154,7 @@ class NginxTest(ServeTest):
         self.assertEqual(json.loads(me.text)["name"], "ada")
 
     def test_the_largest_value_passes_and_a_larger_one_does_not(self):
-        self.serve(listen=self.socket)
+        self.serve("--origin", self.origin, listen=self.socket)
         self.proxy()
         value = os.urandom(LARGEST)
         self.assertEqual(self.submit("large", value).status, 202)
@@ -171,7 +171,7 @@ class NginxTest(ServeTest):
         self.assertEqual(set(self.stored()), {"first", "large", "chunked"})
 
     def test_restarts_lose_nothing_that_was_answered(self):
-        process, _ = self.serve(listen=self.socket)
+        process, _ = self.serve("--origin", self.origin, listen=self.socket)
         self.proxy()
         answered, refused, errors, end = set(), [], [], threading.Event()
 
@@ -206,7 +206,7 @@ class NginxTest(ServeTest):
                 process.send_signal(number)
                 process.communicate(timeout=20)
                 until(lambda wanted=count: len(refused) > wanted or errors)
-                process, _ = self.serve(listen=self.socket)
+                process, _ = self.serve("--origin", self.origin, listen=self.socket)
             count = len(answered)
             until(lambda: len(answered) >= count + 40 or errors)
         finally:

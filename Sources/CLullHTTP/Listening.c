@@ -44,9 +44,14 @@ int lull_http_is_local(const char *host, char *why, size_t size) {
     return is_local;
 }
 
-int lull_http_listen(const char *host, const char *port, char *why, size_t size) {
+int lull_http_listen(const char *host, const char *port, int is_local, char *why, size_t size) {
     struct addrinfo *found = resolved(host, port, why, size);
     if (!found) return -1;
+    if (is_local && !is_loopback_address(found->ai_addr)) {
+        freeaddrinfo(found);
+        snprintf(why, size, "other machines reach the address that it has now");
+        return -1;
+    }
     int descriptor = socket(found->ai_family, SOCK_STREAM, 0), on = 1, code = 0;
     if (descriptor >= 0) {
         fcntl(descriptor, F_SETFD, FD_CLOEXEC);

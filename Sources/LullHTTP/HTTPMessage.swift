@@ -114,6 +114,7 @@ package struct HTTPAnswer: Sendable {
     package var status: Int
     package var fields: [(name: String, value: String)]
     package var body: Body
+    var stream: EventStream? { if case .events(let stream) = body { stream } else { nil } }
 
     package init(_ status: Int, _ type: String, _ bytes: [UInt8], _ fields: [(name: String, value: String)] = []) {
         self.status = status

@@ -316,8 +316,9 @@ package final class HTTPServer: Sendable {
         let exchange = Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue()
         let (stream, isUnderWay, left, reserved) = exchange.state.change { state in
             defer { state.body = [] }
-            return (state.stream, state.isUnderWay, state.body.count, state.reserved)
+            return (state.stream ?? state.answer?.stream, state.isUnderWay, state.body.count, state.reserved)
         }
+        // A client may be gone before its stream has begun.
         stream?.close()
         work.change { work in
             if isUnderWay { work.underWay -= 1 }

@@ -20,7 +20,7 @@ package struct Listener: Sendable {
             let path = String(text.dropFirst("unix:".count))
             return path.isEmpty ? nil : .path(path)
         }
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+        guard let colon = text.lastIndex(of: ":"), let port = number(text[text.index(after: colon)...]) else {
             return nil
         }
         var host = text[..<colon]
@@ -32,8 +32,16 @@ package struct Listener: Sendable {
         return host.isEmpty ? nil : .address(host: String(host), port: port)
     }
 
+    /// Reads digits alone: no sign.
+    private static func number(_ text: Substring) -> UInt16? {
+        text.utf8.first == UInt8(ascii: "+") ? nil : UInt16(text)
+    }
+
     /// Returns what to write instead of a text that names no place.
-    package static func advice(_ text: String) -> String {
+    ///
+    /// - Parameter isForOthers: Whether other machines may be let in.
+    package static func advice(_ text: String, isForOthers: Bool = true) -> String {
+        func all(_ place: String) -> String { isForOthers ? ", or \(place) for all addresses" : "" }
         if text.hasPrefix("/") || text.hasPrefix("./") { return "write unix:\(text)" }
         if text == "unix:" { return "the path is missing, such as unix:/run/lull.sock" }
         if let scheme = ["http://", "https://"].first(where: text.hasPrefix) {
@@ -41,9 +49,9 @@ package struct Listener: Sendable {
             return place(String(rest)) == nil ? "write 127.0.0.1:8385" : "write \(rest)"
         }
         let digits = text.hasPrefix(":") ? text.dropFirst() : text[...]
-        if UInt16(digits) != nil { return "write 127.0.0.1:\(digits), or 0.0.0.0:\(digits) for all addresses" }
+        if number(digits) != nil { return "write 127.0.0.1:\(digits)\(all("0.0.0.0:\(digits)"))" }
         if text.hasPrefix("[") || text.count(where: { $0 == ":" }) > 1 {
-            return "write [::1]:8385, or [::]:8385 for all addresses"
+            return "write [::1]:8385\(all("[::]:8385"))"
         }
         guard let colon = text.firstIndex(of: ":") else { return "the port is missing, such as \(text):8385" }
         let port = text[text.index(after: colon)...]
@@ -64,11 +72,13 @@ package struct Listener: Sendable {
     }
 
     /// Begins to listen.
-    package init(at place: Place) throws(Failure) {
+    ///
+    /// - Parameter isLocal: Whether only this machine may reach it: a name may have another address by now.
+    package init(at place: Place, isLocal: Bool = true) throws(Failure) {
         self.place = place
         var why = Self.noReason
         switch place {
-        case .address(let host, let port): socket = lull_http_listen(host, "\(port)", &why, why.count)
+        case .address(let host, let port): socket = lull_http_listen(host, "\(port)", isLocal ? 1 : 0, &why, why.count)
         case .path(let path): socket = lull_http_listen_at(path, &why, why.count)
         }
         if socket < 0 { throw Failure(why) }

@@ -94,6 +94,19 @@ struct HTTPServerTests {
         await echo.stop()
     }
 
+    @Test func `a stream whose client goes before it has begun is gone`() async throws {
+        let echo = try Echo()
+        for _ in 0..<50 { try echo.connect().send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n") }
+        #expect(try echo.answers())
+        try eventually("no stream is left") {
+            // That a client is gone shows when it is sent something.
+            for stream in echo.streams.value { stream.publish(EventStream.Event("a", [])) }
+            return echo.streams.value.allSatisfy(\.isGone)
+        }
+        #expect(echo.streams.value.count > 0)
+        await echo.stop()
+    }
+
     @Test func `a body over the limit is refused, by its length or when it has come`() async throws {
         let echo = try Echo()
         let long = String(repeating: "x", count: 1001)
@@ -326,7 +339,7 @@ struct HTTPServerTests {
 
     @Test func `a place can be a path, and nothing else`() {
         #expect(Listener.place("unix:/run/lull") == .path("/run/lull"))
-        for text in ["", ":80", "host", "host:", "::1:80", "unix:", "host:-1", "host:65536"] {
+        for text in ["", ":80", "host", "host:", "::1:80", "unix:", "host:-1", "host:+1", "host:65536"] {
             #expect(Listener.place(text) == nil, "\(text)")
         }
     }
@@ -345,5 +358,6 @@ struct HTTPServerTests {
     func `what is no place has advice`(_ text: String, _ advice: String) {
         #expect(Listener.place(text) == nil)
         #expect(Listener.advice(text) == advice)
+        #expect(!Listener.advice(text, isForOthers: false).contains("all addresses"))
     }
 }

@@ -27,6 +27,8 @@ struct ServeAccessTests {
 
     @Test(arguments: [
         "evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "128.0.0.1", "",
+        "[::1]evil.example", "[::1", "[localhost]evil.example", "127.0.0.1:80@evil.example", "127.+0.0.1",
+        "127.00000.0.1",
     ])
     func `a name that another site leads here is refused`(_ host: String) throws {
         let serve = try ServeProcess(store)
@@ -58,7 +60,10 @@ struct ServeAccessTests {
         #expect(try serve.post("/api/cancel?namespace=default&all=1", "").error.contains("Lull-Page"))
         #expect(try store.status() == ["pending": 1])
         // A link of another site may lead to the page.
-        #expect(try serve.get("/", ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]).status == 200)
+        let link = ["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"]
+        #expect(try serve.get("/", link).status == 200)
+        #expect(try serve.get("/", link.merging(["Sec-Fetch-Dest": "iframe"]) { $1 }).status == 403)
+        #expect(try serve.get("/api/events", link).status == 403)
         #expect(try serve.post("/v1/default/b", "1", ["Origin": own, "Sec-Fetch-Site": "same-origin"]).status == 202)
     }
 
@@ -169,6 +174,8 @@ struct ServeAccessTests {
         var status = stat()
         #expect(stat(path, &status) == 0 && status.st_mode & 0o007 == 0)
         #expect(try serve.get("/api/me", ["Host": "anything"]).status == 200)
+        // It may be forwarded to where a browser connects, and that could be by any name of the internet.
+        #expect(try serve.get("/api/me", ["Host": "evil.example"]).status == 421)
         #expect(try serve.get("/api/me").object["name"] as? String == NSUserName())
         let second = try store.run("serve --listen", ["unix:\(path)"])
         #expect(second.ending == 1 && second.errors.contains("another program listens there"))

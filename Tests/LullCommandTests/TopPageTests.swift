@@ -121,6 +121,29 @@ struct TopPageTests {
         #expect(Self.rows(program)[0]["extra"] == nil)
     }
 
+    @Test func `another program that has taken the path of a stopped one is shown`() throws {
+        let first = try socket.startProgram()
+        let events = try Events(try ServeProcess(topOf: socket.path))
+        _ = try events.program()
+        first.signal(SIGSTOP)
+        unlink(socket.path)
+        let second = try socket.startProgram()
+        #expect(try events.away().hasSuffix("it may be stopped"))
+        #expect(try events.program()["process"] as? Int == Int(second.group))
+    }
+
+    @Test func `what has become of the path is told`() throws {
+        let program = try socket.startProgram()
+        let events = try Events(try ServeProcess(topOf: socket.path))
+        _ = try events.program()
+        program.signal(SIGKILL)
+        #expect(try events.away().hasSuffix("the program has ended, or lets nobody look any more"))
+        unlink(socket.path)
+        mkdir(socket.path, 0o700)
+        defer { rmdir(socket.path) }
+        #expect(try events.away { $0.hasSuffix("it is no socket of a program") } != "")
+    }
+
     @Test func `while no page is open the program has no reader`() throws {
         let program = try socket.startProgram()
         let page = try ServeProcess(topOf: socket.path)
@@ -141,6 +164,12 @@ struct TopPageTests {
         #expect(!hasRoomForAll())
         events = nil
         try eventually("it leaves the program alone") { hasRoomForAll() }
+        // Of pages that are closed before their stream has begun, none is taken for open.
+        for _ in 0..<20 {
+            try page.connect().send("GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        }
+        _ = try page.get("/")
+        try eventually("it leaves the program alone again") { hasRoomForAll() }
         withExtendedLifetime(program) {}
     }
 
@@ -151,7 +180,8 @@ struct TopPageTests {
         let page = try ServeProcess(topOf: socket.path)
         for path in ["/", "/api/events"] {
             for host in ["evil.example", "127.0.0.1.evil.example", ""] {
-                #expect(try page.get(path, ["Host": host]).status == 421, "\(path) \(host)")
+                let answer = try page.get(path, ["Host": host])
+                #expect(answer.status == 421 && answer.error.hasSuffix("is not this server's"), "\(path) \(host)")
             }
             for fields in [
                 ["Origin": "https://evil.example"], ["Origin": "null"], ["Sec-Fetch-Site": "cross-site"],
@@ -175,12 +205,17 @@ struct TopPageTests {
             let outcome = try lull("top", "--page", "--listen", place, socket.path)
             #expect(outcome.ending == 64 && outcome.errors.contains("would let other machines in"), "\(outcome)")
         }
-        let wrong = try lull("top", "--page", "--listen", "8080", socket.path)
-        #expect(wrong.ending == 64 && wrong.errors.contains("must be HOST:PORT or unix:PATH, not \"8080\""))
+        // That is said before a program is looked for.
+        let wrong = try lull("top", "--page", "--listen", "8080", socket.path + "x")
+        #expect(wrong.ending == 64)
+        #expect(
+            wrong.errors.contains("--listen must be HOST:PORT or unix:PATH, not \"8080\": write 127.0.0.1:8080 (see"))
         let alone = try lull("top", "--listen", "127.0.0.1:0", socket.path)
         #expect(alone.ending == 64 && alone.errors.contains("--listen needs --page"), "\(alone)")
         let both = try lull("top", "--page", "--json", socket.path)
         #expect(both.ending == 64 && both.errors.contains("exclude each other"), "\(both)")
+        let coloured = try lull("top", "--page", "--color", "always", socket.path)
+        #expect(coloured.ending == 64 && coloured.errors.contains("exclude each other"), "\(coloured)")
         let place = ProgramSocket()
         let page = try ServeProcess(topOf: socket.path, socket: place.path)
         #expect(try page.get("/").status == 200)

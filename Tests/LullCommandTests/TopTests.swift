@@ -72,6 +72,42 @@ struct TopTests {
         withExtendedLifetime(program) {}
     }
 
+    @Test func `a narrow terminal shows no more than it has lines for`() throws {
+        let program = try socket.startProgram()
+        let terminal = try PseudoTerminal()
+        let top = try ToolProcess(
+            ["top", socket.path], environment: ["LINES": "6", "COLUMNS": "20", "NO_COLOR": "1"],
+            output: .file(terminal.path, O_RDWR))
+        func tables() -> [[Substring]] {
+            terminal.shown().split(separator: "\u{1B}[H\u{1B}[J")
+                .map { $0.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
+        }
+        try eventually("three tables") { tables().count > 3 }
+        let whole = tables().dropLast()
+        #expect(whole.allSatisfy { $0.count <= 5 } && whole.contains { $0.count == 5 }, "\(whole)")
+        top.signal(SIGTERM)
+        #expect(try top.finish().ending == -SIGTERM)
+        withExtendedLifetime(program) {}
+    }
+
+    @Test func `a signal ends it also while nobody reads its output`() throws {
+        let listener = try socket.startAnswering(
+            #"{"lull":1,"process":1,"name":"a","time":1,"left":0,"debouncers":[]}"# + "\n", staysOpen: true,
+            repeating: #"{"lull":1,"process":1,"name":"a","time":1,"left":0,"debouncers":[]}"#
+                + String(repeating: " ", count: 60_000) + "\n")
+        defer { shutdown(listener, Int32(SHUT_RDWR)) }
+        let pipe = ProgramSocket().path
+        mkfifo(pipe, 0o600)
+        defer { unlink(pipe) }
+        let end = open(pipe, O_RDWR)
+        defer { close(end) }
+        let top = try ToolProcess(["top", "--json", socket.path], output: .file(pipe, O_WRONLY))
+        var interest = pollfd(descriptor: end, Int32(POLLOUT))
+        try eventually("its output is full") { poll(&interest, 1, 0) == 0 }
+        top.signal(SIGTERM)
+        #expect(try top.end().ending == -SIGTERM)
+    }
+
     @Test func `objects are what the program sends`() throws {
         let program = try socket.startProgram()
         let top = try ToolProcess(["top", "--json", socket.path])
@@ -97,6 +133,7 @@ struct TopTests {
                 "the path is too long for a socket\n"))
         #expect(try lull("top").ending == 64)
         #expect(try lull("top", path, path).ending == 64)
+        #expect(try lull("top", "").errors.contains("PATH is empty"))
     }
 
     @Test(arguments: [

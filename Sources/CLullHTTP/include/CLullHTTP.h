@@ -73,8 +73,8 @@ int lull_is_same(const void *one, const void *other, size_t size);
 
 /// Returns whether an address is one that only this machine reaches; -1 and why not if there is none.
 int lull_http_is_local(const char *host, char *why, size_t size);
-/// Returns a socket that listens at an address, or -1 and why not.
-int lull_http_listen(const char *host, const char *port, char *why, size_t size);
+/// Returns a socket that listens at an address, or -1 and why not: if `is_local`, also if other machines reach the address.
+int lull_http_listen(const char *host, const char *port, int is_local, char *why, size_t size);
 /// Returns the port at which a socket listens.
 int lull_http_port(int descriptor);
 /// Returns a socket that listens at a path, or -1 and why not. It takes the place of one that an ended program of the same user has

@@ -327,7 +327,8 @@ extension Option {
         Option(
             "page", .own, of: [.top], \.showsPage,
             "serve a page with the same, and a time line, to a browser on this machine; its address is written to "
-                + "standard error. It goes on when the program ends and another one begins", .excludes("json")),
+                + "standard error. It goes on when the program ends and another one begins", .excludes("json"),
+            .excludes("color")),
         Option(
             "listen", .own, of: [.serve, .top], .name("PLACE"), \.listen,
             "where it listens: HOST:PORT (default 127.0.0.1:8385), or unix:PATH, a socket. Other machines are let in only "

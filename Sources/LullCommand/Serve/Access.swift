@@ -146,6 +146,8 @@ struct Access: Sendable {
     let allowsActions: Bool
     /// The address under which a proxy shows the server: `https://lull.example.org`.
     let origin: String?
+    /// Whether it is told how a proxy is made known.
+    var mayBeBehindProxy = true
 
     /// Returns who made a request, or why that does not matter.
     func visitor(of request: HTTPRequest) throws(HTTPRefusal) -> Visitor {
@@ -184,7 +186,7 @@ struct Access: Sendable {
     func checkSite(of request: HTTPRequest) throws(HTTPRefusal) {
         try checkHost(of: request)
         if let site = request.field("Sec-Fetch-Site"), ["cross-site", "same-site"].contains(site),
-            request.field("Sec-Fetch-Mode") != "navigate" || request.method != "GET"
+            !Self.isLink(request)
         {
             throw HTTPRefusal(status: 403, reason: "the request comes from a page of another site")
         }
@@ -194,40 +196,64 @@ struct Access: Sendable {
         guard let sender = request.field("Origin"), own.contains(where: { sender.caseInsensitivelyEquals($0) }) else {
             throw HTTPRefusal(
                 status: 403,
-                reason: "the request comes from a page of another site; behind a proxy, give its address with --origin")
+                reason: "the request comes from a page of another site\(adviceOnProxies)")
         }
+    }
+
+    private var adviceOnProxies: String {
+        mayBeBehindProxy ? "; behind a proxy, give its address with --origin" : ""
+    }
+
+    /// Whether somebody may have followed a link: frames are not for others, and a stream is no page.
+    private static func isLink(_ request: HTTPRequest) -> Bool {
+        request.method == "GET" && request.field("Sec-Fetch-Mode") == "navigate"
+            && ["document", nil].contains(request.field("Sec-Fetch-Dest")) && request.path != "/api/events"
     }
 
     /// Throws if a name of another site leads here (DNS rebinding): only then could its pages read the answers.
     private func checkHost(of request: HTTPRequest) throws(HTTPRefusal) {
-        // With tokens, or at a socket, a name alone lets nobody in.
-        guard tokens == nil, case .address(let listening, _) = place else { return }
+        // With tokens, a name alone lets nobody in.
+        if tokens != nil { return }
         // HTTP/1.0 has none. Browsers always send one.
         guard request.hasField("Host") else { return }
         let sent = request.field("Host") ?? ""
         let outside = origin.map { String($0.drop { $0 != "/" }.dropFirst(2)) }
         if let outside, sent.caseInsensitivelyEquals(outside) { return }
-        let name = Self.hostName(sent)
-        let isOwn =
-            ["localhost", "::1", listening].contains { name.caseInsensitivelyEquals($0) } || Self.isLoopback(name)
-        if isOwn { return }
+        if let name = Self.hostName(sent), isOwn(name) { return }
         throw HTTPRefusal(
-            status: 421,
-            reason:
-                "the host \"\(Terminal.shown(sent))\" is not this server's; behind a proxy, give its address with --origin"
-        )
+            status: 421, reason: "the host \"\(Terminal.shown(sent))\" is not this server's\(adviceOnProxies)")
     }
 
-    /// Returns the name in a field `Host`, without the port.
-    private static func hostName(_ host: String) -> String {
-        if host.hasPrefix("[") { return String(host.dropFirst().prefix { $0 != "]" }) }
-        // Not by characters, which takes ten times as long.
-        return String(Substring(host.utf8.prefix { $0 != UInt8(ascii: ":") }))
+    private func isOwn(_ name: String) -> Bool {
+        if ["localhost", "::1"].contains(where: { name.caseInsensitivelyEquals($0) }) || Self.isLoopback(name) {
+            return true
+        }
+        return switch place {
+        case .address(let listening, _): name.caseInsensitivelyEquals(listening)
+        // Clients write any word, but `ssh -L` brings browsers here, to which another site can give a name with a dot.
+        case .path: !name.utf8.contains(UInt8(ascii: "."))
+        }
     }
+
+    /// Returns the name in a field `Host`, without the port; nil if it is none.
+    private static func hostName(_ host: String) -> String? {
+        // Not by characters, which takes ten times as long.
+        var rest = host.utf8[...]
+        let isBracketed = rest.first == UInt8(ascii: "[")
+        if isBracketed { rest = rest.dropFirst() }
+        let name = rest.prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
+        rest = rest[name.endIndex...]
+        if isBracketed, rest.popFirst() == nil { return nil }
+        if rest.popFirst() ?? UInt8(ascii: ":") != UInt8(ascii: ":") || !rest.allSatisfy(isDigit) { return nil }
+        return String(Substring(name))
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// Whether a name is an address of this machine: four numbers, the first of them 127.
     private static func isLoopback(_ name: String) -> Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0].elementsEqual("127".utf8)
+            && parts.allSatisfy { $0.count <= 3 && $0.allSatisfy(isDigit) && UInt8(Substring($0)) != nil }
     }
 }

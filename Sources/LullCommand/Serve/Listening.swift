@@ -2,28 +2,28 @@ internal import CLullCommand
 internal import LullHTTP
 
 /// The place at which a command listens for HTTP until a signal comes.
-enum Listening {
+struct Listening {
+    private let text: String
+    private let place: Listener.Place
+    private let isLocal: Bool
+
     /// Reads a place, and checks who can reach it.
     ///
     /// - Parameter refusal: Returns why other machines may not be let in; nil if they may.
-    static func place(
-        _ text: String, for subcommand: Subcommand, unlessRemote refusal: () -> Failure?
-    ) throws(Failure) -> Listener.Place {
+    init(_ text: String, for subcommand: Subcommand, unlessRemote refusal: () -> Failure?) throws(Failure) {
         guard let place = Listener.place(text) else {
-            throw .usage(
-                "--listen must be HOST:PORT or unix:PATH, not \"\(text)\": \(Listener.advice(text))", subcommand)
+            let advice = Listener.advice(text, isForOthers: subcommand == .serve)
+            throw .usage("--listen must be HOST:PORT or unix:PATH, not \"\(text)\": \(advice)", subcommand)
         }
-        let isLocal: Bool
+        (self.text, self.place) = (text, place)
         do throws(Listener.Failure) { isLocal = try Listener.isLocal(place) } catch {
             throw .failed("cannot listen at \(text): \(error.reason)")
         }
         if !isLocal, let failure = refusal() { throw failure }
-        return place
     }
 
-    /// Begins to listen at a place that was written as a text.
-    static func begin(at place: Listener.Place, _ text: String) throws(Failure) -> Listener {
-        do throws(Listener.Failure) { return try Listener(at: place) } catch {
+    func begin() throws(Failure) -> Listener {
+        do throws(Listener.Failure) { return try Listener(at: place, isLocal: isLocal) } catch {
             throw .failed("cannot listen at \(text): \(error.reason)")
         }
     }

@@ -86,7 +86,7 @@ enum ServeCommand {
     private static func listen(
         _ text: String, _ tokens: [AccessToken]?, _ hooks: [Hook]
     ) throws(Failure) -> Listener {
-        let place = try Listening.place(text, for: .serve) {
+        let listening = try Listening(text, for: .serve) {
             if tokens == nil {
                 return .usage("--listen \(text) lets other machines in: it needs --token-file", .serve)
             }
@@ -94,7 +94,7 @@ enum ServeCommand {
                 .usage("--listen \(text) lets other machines in: the hook \(open.path) must verify its sender", .serve)
             }
         }
-        return try Listening.begin(at: place, text)
+        return try listening.begin()
     }
 
     private static func checkedOrigin(_ text: String) throws(Failure) -> String {

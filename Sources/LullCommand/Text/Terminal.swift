@@ -3,11 +3,11 @@ internal import CLullCommand
 /// The terminal: its width, and the characters that it shows rather than obeys.
 enum Terminal {
     /// The width for tables and diagrams: COLUMNS, else the terminal's width, else 80.
-    static let width: Int = {
+    static var width: Int {
         let given = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? 0
         let columns = given > 0 ? given : Int(lull_columns(STDOUT_FILENO))
         return columns > 0 ? min(max(columns, 20), 1000) : 80
-    }()
+    }
 
     /// The width for tables that other programs may read: unlimited unless there is a terminal or COLUMNS is set.
     static var tableWidth: Int {

@@ -32,7 +32,13 @@ struct ProgramConnection {
     init(to operand: Argument) throws(Failure) {
         path = String(cString: operand)
         descriptor = lull_socket_connect(operand)
-        guard descriptor < 0 else { return }
+        if descriptor >= 0 {
+            // In a folder of all users, another one may have taken the path.
+            let user = lull_socket_peer(descriptor)
+            if geteuid() == 0 || user == Int64(geteuid()) { return }
+            close()
+            throw .failed("\(path): the program there belongs to another user")
+        }
         let isSocket = lull_is_socket(operand) != 0
         switch -descriptor {
         case ENOENT:
@@ -51,11 +57,11 @@ struct ProgramConnection {
     /// Waits for what comes next.
     ///
     /// - Parameter output: A descriptor whose reader may go; -1 for none.
-    mutating func next(_ signals: Signals, output: Int32) throws(Failure) -> Event {
+    mutating func next(_ signals: Signals? = nil, output: Int32) throws(Failure) -> Event {
         while true {
             if let line = takeLine() { return .line(line) }
             var interests = [
-                pollfd(descriptor: signals.descriptor, Int32(POLLIN)), pollfd(hangUpOf: output),
+                pollfd(descriptor: signals?.descriptor ?? -1, Int32(POLLIN)), pollfd(hangUpOf: output),
                 pollfd(descriptor: descriptor, Int32(POLLIN)),
             ]
             // What comes bit by bit is no line yet.
@@ -66,7 +72,7 @@ struct ProgramConnection {
                 return .silence
             }
             if Int32(interests[1].revents) & Int32(POLLERR | POLLHUP) != 0 { return .outputIsClosed }
-            if let number = signals.received().first(where: Signals.isEnding) { return .signal(number) }
+            if let number = signals?.received().first(where: Signals.isEnding) { return .signal(number) }
             if interests[2].revents != 0, try !receive() { return .end }
         }
     }

@@ -9,16 +9,18 @@ enum TopCommand {
         guard let operand = operands.first else {
             throw .usage("PATH is missing: the socket of a program, its LULL_INSPECT", .top)
         }
+        if operand.pointee == 0 { throw .usage("PATH is empty: it is the socket of a program, its LULL_INSPECT", .top) }
         try operands.dropFirst().checkEmpty(for: .top)
         if options.showsPage { return try TopPage.run(operand, options) }
         var program = try ProgramConnection(to: operand)
         defer { program.close() }
-        let signals = try Signals()
+        // Signals end it by themselves, also while nobody reads its output: it leaves nothing behind.
+        Signals.unblock()
         var output = OutputBuffer(STDOUT_FILENO)
         var table = TopTable()
         var shown: Int64?
         while true {
-            switch try program.next(signals, output: STDOUT_FILENO) {
+            switch try program.next(output: STDOUT_FILENO) {
             case .line(let line):
                 let snapshot = try program.snapshot(line)
                 if options.printsObjects {

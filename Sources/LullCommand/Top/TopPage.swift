@@ -18,13 +18,13 @@ struct TopPage {
     private var nextAttempt: Int64 = 0
     /// Why there is nothing to see, as the pages know it.
     private var away: String?
-    private var published: Int64 = 0
+    private var published = lull_nanoseconds_since_boot()
 
     static func run(_ operand: Argument, _ options: CommandOptions) throws(Failure) -> Int32 {
         if let why = HTTPLibrary.load() { throw .failed(why) }
         let signals = try Signals()
         let place = options.listen ?? "127.0.0.1:0"
-        let checked = try Listening.place(place, for: .top) {
+        let listening = try Listening(place, for: .top) {
             .usage("--listen \(place) would let other machines in, and the page asks for no token", .top)
         }
         // A path at which no program can be looked into is refused as without the page.
@@ -36,7 +36,7 @@ struct TopPage {
         case .silence, .end, .outputIsClosed: throw program.end
         }
         program.close()
-        let listener = try Listening.begin(at: checked, place)
+        let listener = try listening.begin()
         let waking = try Pipe.make(isBlocking: false)
         let service = TopService(at: listener.place) { lull_socket_wake(waking.writing) }
         var limits = HTTPServer.Limits(body: 0)
@@ -78,14 +78,13 @@ struct TopPage {
     private mutating func look() {
         let now = lull_nanoseconds_since_boot()
         if let program {
-            if program.isSilent { say(program.silence.message) }
+            // Another program may have taken its path.
+            if program.isSilent { lose(program.silence) }
         } else if now >= nextAttempt {
             do throws(Failure) {
                 program = try ProgramConnection(to: operand)
             } catch {
-                nextAttempt = now + Self.pause
-                // Once it has ended, there is nothing more to say of its path until another one listens there.
-                if away == nil { say(error.message) }
+                lose(error)
             }
         }
         if now - published > Self.silence {
@@ -99,6 +98,8 @@ struct TopPage {
         program?.close()
         program = nil
         away = nil
+        nextAttempt = 0
+        published = lull_nanoseconds_since_boot()
         service.forget()
     }
 
@@ -116,16 +117,18 @@ struct TopPage {
             if !isOpen { throw current.end }
             program = current
         } catch {
-            current.close()
-            nextAttempt = lull_nanoseconds_since_boot() + Self.pause
-            say(error.message)
+            program = current
+            lose(error)
         }
     }
 
-    /// Tells the pages why there is nothing to see, if that is news.
-    private mutating func say(_ reason: String) {
-        if away == reason { return }
-        away = reason
+    /// Tries again in a while, and tells the pages why there is nothing to see, if that is news.
+    private mutating func lose(_ failure: Failure) {
+        program?.close()
+        program = nil
+        nextAttempt = lull_nanoseconds_since_boot() + Self.pause
+        if away == failure.message { return }
+        away = failure.message
         publish(nil)
     }
 

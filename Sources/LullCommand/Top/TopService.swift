@@ -15,7 +15,7 @@ final class TopService: Sendable {
     }
 
     init(at place: Listener.Place, opened: @escaping @Sendable () -> Void) {
-        access = Access(place: place, tokens: nil, allowsActions: false, origin: nil)
+        access = Access(place: place, tokens: nil, allowsActions: false, origin: nil, mayBeBehindProxy: false)
         self.opened = opened
     }
 

@@ -44,9 +44,16 @@ struct TopTable {
             Table.append([Self.columns] + rows, left: ["policy"], width: width, style: style, to: &text)
         }
         if total > rows.count { text.append(string: "and \(total - rows.count) more\n") }
+        if let lines { Self.cut(&text, to: max(1, lines - 1)) }
         previous = (
             snapshot.time, Dictionary(snapshot.rows.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         )
+    }
+
+    /// Leaves out the last lines: on a narrow terminal, where a row is a list, they would move the first ones out of sight.
+    private static func cut(_ text: inout [UInt8], to lines: Int) {
+        let ends = text.indices.filter { text[$0] == UInt8(ascii: "\n") }
+        if ends.count > lines { text.removeSubrange((ends[lines - 1] + 1)...) }
     }
 
     private static func cells(_ row: ProgramSnapshot.Row, _ rates: Rates?, _ width: Int) -> [String] {

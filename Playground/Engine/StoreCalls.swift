@@ -43,7 +43,9 @@ public func createStore(
 
 /// Destroys a store.
 @c(lull_store_destroy)
-public func destroyStore(_ store: Int32) { simulations[Int(store)] = nil }
+public func destroyStore(_ store: Int32) {
+    if simulation(store) != nil { simulations[Int(store)] = nil }
+}
 
 /// Moves the time to an instant.
 @c(lull_store_advance)
@@ -53,7 +55,7 @@ public func advanceStore(_ store: Int32, _ instant: Int64) {
 
 /// Returns when something happens next; the largest number for never.
 @c(lull_store_alarm)
-public func storeAlarm(_ store: Int32) -> Int64 { simulations[Int(store)]?.alarm.nanoseconds ?? .max }
+public func storeAlarm(_ store: Int32) -> Int64 { simulation(store)?.alarm.nanoseconds ?? .max }
 
 /// Submits a value under a key.
 @c(lull_store_submit)
@@ -87,12 +89,13 @@ public func changeDead(_ store: Int32, _ run: Int64, _ retries: Int32) {
     }
 }
 
-/// What can be done to a worker: add one; start it, kill it, stop it.
+/// What can be done to a worker: add one; start it, kill it, stop it. One that there is not is left alone, here and below.
 @c(lull_store_worker)
 public func changeWorker(_ store: Int32, _ worker: Int32, _ change: Int32) {
     call(store) { simulation in
+        if change == 0 { return simulation.addWorker() }
+        guard simulation.workers.indices.contains(Int(worker)) else { return }
         switch change {
-        case 0: simulation.addWorker()
         case 1: simulation.start(Int(worker))
         case 2: simulation.kill(Int(worker))
         default: simulation.stop(Int(worker))
@@ -104,6 +107,7 @@ public func changeWorker(_ store: Int32, _ worker: Int32, _ change: Int32) {
 @c(lull_store_trouble)
 public func troubleWorker(_ store: Int32, _ worker: Int32, _ sleeps: Int32, _ until: Int64) {
     call(store) { simulation in
+        guard simulation.workers.indices.contains(Int(worker)) else { return }
         let until = CoreInstant(nanoseconds: until)
         if sleeps != 0 {
             simulation.sleep(Int(worker), until: until)
@@ -127,12 +131,16 @@ public func setHandlers(_ store: Int32, _ takes: Int64, _ failing: Int32, _ igno
 @c(lull_store_state)
 public func storeState(_ store: Int32) {
     outbox.clear()
-    simulations[Int(store)]?.write(to: &outbox)
+    simulation(store)?.write(to: &outbox)
+}
+
+private func simulation(_ store: Int32) -> StoreSimulation? {
+    simulations.indices.contains(Int(store)) ? simulations[Int(store)] : nil
 }
 
 private func call(_ store: Int32, _ body: (StoreSimulation) -> Void) {
     outbox.clear()
-    guard let simulation = simulations[Int(store)] else { return }
+    guard let simulation = simulation(store) else { return }
     body(simulation)
     for number in simulation.records.numbers { outbox.append(number) }
     simulation.records.clear()

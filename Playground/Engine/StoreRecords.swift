@@ -8,7 +8,7 @@ struct Records {
             interrupted
         case killed, began, slept, woke, cutOff, reachable, paused, resumed, limited, stopping, gone, flushed,
             cancelled, touched
-        case retried, discarded
+        case retried, discarded, gaveUp
     }
 
     private(set) var numbers: [Int64] = []

@@ -129,10 +129,12 @@ final class StoreSimulation {
         let after = runs()
         for id in before.keys.sorted() where after[id] == nil {
             guard let old = before[id] else { continue }
-            if isDead(id) {
-                records.add(.dead, at: now, id, number(of: old.key))
-            } else if !hasEnded(id, of: old.key) {
-                records.add(.putBack, at: now, id, number(of: old.key), worker(of: old.run))
+            let key = number(of: old.key)
+            switch outcome(of: id, of: old.key) {
+            case .dead: records.add(.dead, at: now, id, key)
+            case .failed: records.add(.gaveUp, at: now, id, key)
+            case nil: records.add(.putBack, at: now, id, key, worker(of: old.run))
+            default: break
             }
         }
         for id in after.keys.sorted() {
@@ -180,11 +182,9 @@ final class StoreSimulation {
         return runs
     }
 
-    private func isDead(_ run: Int64) -> Bool { table.deadRun(run, in: namespace) != nil }
-
-    private func hasEnded(_ run: Int64, of key: [UInt8]) -> Bool {
+    private func outcome(of run: Int64, of key: [UInt8]) -> DurableOutcome? {
         let namespace = namespace
-        return read { table throws(DurableError) in table.end(ofRun: run, of: key, in: namespace) } != nil
+        return read { table throws(DurableError) in table.end(ofRun: run, of: key, in: namespace) }
     }
 
     /// Follows when pending values fall due.
@@ -367,10 +367,11 @@ final class StoreSimulation {
         hand(.woke, to: index)
     }
 
-    /// Ends a process at once, as the signal KILL does.
+    /// Ends a process at once, as the signal KILL does. A machine that sleeps is woken for it.
     func kill(_ index: Int) {
         guard workers[index].machine != nil else { return }
         forget(index)
+        workers[index].asleepUntil = .farPast
         records.add(.killed, at: now, index)
     }
 

@@ -21,7 +21,7 @@ class MemoryRuns {
             if (kind === "killed" || kind === "ended") pen.box(from, top, to, bottom, theme.base, 0.22);
         }
         for (const { machine, key, first, due } of waits) this.#drawWait(machine, key, first, due);
-        for (const run of runs) this.#drawRun(run, now);
+        for (const run of runs) if ((run.endedAt ?? Infinity) >= line.left) this.#drawRun(run, now);
         for (const { machine, key, first, at } of losses) {
             this.#drawWait(machine, key, first, at);
             pen.cross(line.x(at), this.#y(machine, key), 4, theme.bad);

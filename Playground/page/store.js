@@ -10,7 +10,7 @@ const storeRecords = [
     ["interrupted", "run", "key"], ["killed", "worker"], ["began", "worker"], ["slept", "worker", "until"], ["woke", "worker"],
     ["cutOff", "worker", "until"], ["reachable", "worker"], ["paused"], ["resumed"], ["limited", "until"], ["stopping", "worker"],
     ["gone", "worker"], ["flushed", "key", "count"], ["cancelled", "key", "count"], ["touched", "key", "wasOpen"],
-    ["retried", "run", "accepted"], ["discarded", "run", "accepted"],
+    ["retried", "run", "accepted"], ["discarded", "run", "accepted"], ["gaveUp", "run", "key"],
 ];
 const storeWords = {
     edge: edges, how: ["returned", "threw", "was cancelled"],

@@ -19,14 +19,15 @@ class StoreHistory {
     /** What happened in words: `{ at, text, weight }`. */
     words = [];
     #values = new Map();
+    /** How many submits each key has had. */
+    #counts = new Map();
 
     /** Adds what has happened, in its order. */
     add(record) {
         const what = this.#what(record);
         if (!Object.hasOwn(storeSentences, record.do)) return;
         this[record.do]?.(record);
-        const isNewer = record.do === "submitted" && this.waits.findLast(isOf(record.key)).at.length > 1;
-        const [weight, text] = storeSentences[record.do](record, what, isNewer);
+        const [weight, text] = storeSentences[record.do](record, what, this);
         this.words.push({ at: record.at, weight, text: text[0].toUpperCase() + text.slice(1) });
     }
 
@@ -45,7 +46,8 @@ class StoreHistory {
     }
 
     submitted({ at, key, value, due }) {
-        const number = this.submits.filter(isOf(key)).length + 1;
+        const number = (this.#counts.get(key) ?? 0) + 1;
+        this.#counts.set(key, number);
         this.submits.push({ at, key, value, number });
         let wait = this.waits.findLast((wait) => wait.key === key && !wait.isDue);
         if (!wait) this.waits.push(wait = { key, first: at, at: [], isDue: false, claimedAt: null, isLimited: false });
@@ -60,8 +62,9 @@ class StoreHistory {
 
     claimed(record) {
         const { at, worker, run, key, attempt, fence, until, count } = record;
-        for (const wait of this.waits) if (wait.key === key && wait.isDue && wait.claimedAt === null && attempt === 1) wait.claimedAt = at;
         const from = this.#hold({ run });
+        // What is handed out again was taken before.
+        for (const wait of this.waits) if (!from && wait.key === key && wait.isDue && wait.claimedAt === null) wait.claimedAt = at;
         const last = this.rests.findLast((rest) => rest.run === run);
         if (last) last.until = Math.min(last.until ?? at, at);
         // The lower slot only if something is still seen in the upper one.
@@ -120,13 +123,21 @@ class StoreHistory {
         this.rests.push({ run, key, at, until: null, isDead: true });
     }
 
-    retried({ at, run }) {
+    retried({ at, run, accepted }) {
+        if (!accepted) return;
         const rest = this.rests.findLast((rest) => rest.run === run && rest.isDead);
         if (rest) rest.until = at;
     }
 
     discarded(record) {
         this.retried(record);
+    }
+
+    gaveUp({ at, run }) {
+        const rest = this.rests.findLast((rest) => rest.run === run);
+        if (rest) rest.until = Math.min(rest.until ?? at, at);
+        const hold = this.#hold({ run });
+        if (hold && hold.endedAt !== null) hold.closedAt ??= at;
     }
 
     limited({ at }) {
@@ -144,6 +155,11 @@ class StoreHistory {
 
     // MARK: - Workers
 
+    /** What a worker has in hand. */
+    openHolds(worker) {
+        return this.holds.filter((hold) => hold.worker === worker && hold.closedAt === null && hold.cutAt === null && hold.endedAt === null);
+    }
+
     #begin(worker, kind, at) {
         this.spans.push({ worker, kind, at, until: null });
     }
@@ -153,10 +169,10 @@ class StoreHistory {
     }
 
     killed({ at, worker }) {
-        for (const kind of ["asleep", "cut off", "ended"]) this.#end(worker, kind, at);
+        for (const kind of ["asleep", "ended"]) this.#end(worker, kind, at);
         this.#begin(worker, "killed", at);
         this.marks.push({ worker, at, text: "kill -9" });
-        for (const hold of this.holds) if (hold.worker === worker && hold.closedAt === null) hold.cutAt ??= at;
+        for (const hold of this.openHolds(worker)) hold.cutAt = at;
     }
 
     began({ at, worker }) {
@@ -171,7 +187,7 @@ class StoreHistory {
 
     gone({ at, worker }) {
         this.#begin(worker, "ended", at);
-        for (const hold of this.holds) if (hold.worker === worker && hold.closedAt === null && hold.endedAt === null) hold.closedAt = at;
+        for (const hold of this.openHolds(worker)) hold.closedAt = at;
     }
 
     slept({ at, worker }) {
@@ -201,19 +217,25 @@ function storeResults(history, state) {
     const keys = [...new Set(history.submits.map(({ key }) => key))];
     return keys.map((key) => {
         const submits = history.submits.filter(isOf(key));
-        const number = (value) => submits.findLast((submit) => submit.value === value)?.number ?? 0;
+        const numbers = new Map(submits.map(({ value, number }) => [value, number]));
+        const number = (value) => numbers.get(value) ?? 0;
         const effects = history.effects.filter(isOf(key));
         const taken = effects.filter(({ accepted }) => accepted);
-        const saved = Math.max(0, ...taken.map(({ value }) => number(value)));
+        let [saved, stale] = [0, 0];
+        for (const { value } of taken) {
+            if (number(value) < saved) stale += 1;
+            saved = Math.max(saved, number(value));
+        }
         const { pending, ready, run } = state.keys.find(isOf(key)) ?? {};
-        const behind = (one) => one?.count ?? 0;
-        const left = submits.length - saved;
-        const behindDead = state.dead.filter(isOf(key)).map(({ run }) => behind(history.holds.findLast((hold) => hold.run === run)));
-        const dead = Math.min(left, behindDead.reduce((sum, count) => sum + count, 0));
-        const waiting = Math.min(left - dead, behind(pending) + behind(ready) + behind(run));
-        return { key, edits: submits.length, saves: taken.length, waiting, lost: left - dead - waiting,
-            stale: taken.filter(({ value }, index) => taken.slice(0, index).some((other) => number(other.value) > number(value))).length,
-            doubled: taken.filter(({ isAgain }) => isAgain).length, refused: effects.length - taken.length, dead,
+        const holdOf = (id) => history.holds.findLast((hold) => hold.run === id);
+        const ofDead = state.dead.filter(isOf(key)).map(({ run }) => holdOf(run));
+        // An edit is in each later one of its document.
+        const newest = pending || ready ? submits.length : run ? number(holdOf(run.id)?.value) : 0;
+        const waiting = Math.max(0, newest - saved);
+        const kept = Math.max(saved, newest, ...ofDead.map((hold) => number(hold?.value)));
+        const dead = ofDead.reduce((sum, hold) => sum + (hold?.count ?? 0), 0);
+        return { key, edits: submits.length, saves: taken.length, waiting, lost: submits.length - kept,
+            stale, doubled: taken.filter(({ isAgain }) => isAgain).length, refused: effects.length - taken.length, dead,
             server: number(taken.at(-1)?.value), isAtRest: waiting === 0 };
     });
 }

@@ -72,4 +72,9 @@ const storeStories = [{
     says: "Each document is saved a second after its last edit, by any free worker. Without a store, two machines save what one would not.",
     calls: storeTyping,
     until: 10_500,
+}, {
+    name: "your own",
+    says: "Edit the letter, the list and the plan, and do something to the workers meanwhile. Time goes on as long as something is to come.",
+    calls: [],
+    until: 0,
 }];

@@ -16,15 +16,17 @@ function behindText(count) {
  *
  * @param record As the simulation gives it.
  * @param what The name of the value that it is about, such as `letter 3`.
+ * @param history The `StoreHistory` with the record.
  */
 const storeSentences = {
-    submitted: ({ value, due }, what, isNewer) => {
-        const after = `${isNewer ? ", in place of the one before" : ""}${due === null ? "" : `, due at ${clockText(due)}`}`;
+    submitted: ({ key, value, due }, what, { waits }) => {
+        const after = `${waits.findLast(isOf(key)).at.length > 1 ? ", in place of the one before" : ""}${due === null ? "" : `, due at ${clockText(due)}`}`;
         return [0, `${value} is submitted: it is in the store${after}.`];
     },
-    due: (_, what) => [0, `${what} is due: any free worker may take it.`],
-    claimed: ({ worker, attempt, fence, until, count }, what) => attempt > 1
-        ? [2, `Worker ${worker + 1} takes over ${what}, attempt ${attempt}: its fence is ${fence}, its lease ends at ${clockText(until)}.`]
+    due: (_, what) => [0, `${what} is due, and ready for a worker.`],
+    claimed: ({ worker, run, attempt, fence, until, count }, what, { holds }) => attempt > 1
+        ? [2, `Worker ${worker + 1} ${holds.at(-1).from && holds.at(-1).from.worker !== worker ? "takes over" : "tries"} ${what}, attempt ${attempt}: `
+            + `its fence is ${fence}, its lease ends at ${clockText(until)}.`]
         : [1, `Worker ${worker + 1} takes ${what}${behindText(count)}: its fence is ${fence}, its lease ends at ${clockText(until)}.`],
     started: ({ worker }, what) => [0, `Worker ${worker + 1} begins to save ${what}.`],
     cancelling: ({ worker }, what) => [1, `Worker ${worker + 1} cancels its handler of ${what}.`],
@@ -42,18 +44,22 @@ const storeSentences = {
     putBack: (_, what) => [2, `${what} goes back to the store, to begin again with what is newer.`],
     dead: (_, what) => [2, `${what} has failed too often: it is dead, and kept until somebody retries or discards it.`],
     backoff: ({ until }, what) => [2, `${what} is tried again at ${clockText(until)}.`],
-    killed: ({ worker }) => [2, `Worker ${worker + 1} is killed by kill -9, and could report nothing. Its leases go on until they run out.`],
+    killed: ({ at, worker }, what, { holds }) => [2, `Worker ${worker + 1} is killed by kill -9, and could report nothing. `
+        + (holds.some((hold) => hold.worker === worker && hold.cutAt === at) ? "Its lease goes on until it runs out." : "It had nothing in hand.")],
     began: ({ worker, at }) => at === 0 ? [0, `Worker ${worker + 1} starts.`]
         : [2, `Worker ${worker + 1} starts again: a new process, with nothing in memory.`],
-    stopping: ({ worker }) => [2, `SIGTERM: worker ${worker + 1} takes nothing more, and ends what it has.`],
+    stopping: ({ worker }) => [2, `SIGTERM: worker ${worker + 1} takes nothing more, and has a while to end what it has.`],
     gone: ({ worker }) => [1, `Worker ${worker + 1} has ended.`],
-    slept: ({ worker }) => [2, `The machine of worker ${worker + 1} sleeps: nothing of it moves, and its leases run out.`],
+    slept: ({ worker, until }) => [2, `The machine of worker ${worker + 1} sleeps until ${clockText(until)}: nothing of it moves, and its leases run out.`],
     woke: ({ worker }) => [2, `The machine of worker ${worker + 1} wakes, and goes on with what it had in hand.`],
-    cutOff: ({ worker }) => [2, `Worker ${worker + 1} cannot reach the store: it works on, but can neither extend its leases nor report.`],
+    cutOff: ({ worker, until }) => [2, `Worker ${worker + 1} cannot reach the store until ${clockText(until)}: it works on, but can neither extend its `
+        + "leases nor report."],
     reachable: ({ worker }) => [2, `Worker ${worker + 1} reaches the store again.`],
     paused: () => [2, "Paused: what is submitted and due is kept, and nobody takes anything new."],
     resumed: () => [2, "Resumed: what has become due meanwhile is taken now."],
     limited: ({ until }) => [1, `The limit holds back what is ready${until === null ? "" : `, until ${clockText(until)}`}.`],
-    retried: (_, what) => [2, `${what} was dead, and is to be tried again.`],
+    retried: ({ accepted }, what) => [2, accepted ? `${what} was dead, and is to be tried again.`
+        : `${what} stays dead: something newer of its document has been saved, or waits. Discard it.`],
     discarded: (_, what) => [2, `${what} was dead, and is discarded.`],
+    gaveUp: (_, what) => [2, `${what} is given up, since something newer is due: that has all that it had.`],
 };

@@ -1,5 +1,8 @@
 // One course of events: the workers over a store and the machines without one, from the beginning to an instant.
 
+/** The calls that are about a worker. */
+const workerCalls = ["kill", "stop", "start", "sleep", "cutOff"];
+
 class StoreWorld {
     #simulation;
     #memory;
@@ -32,8 +35,8 @@ class StoreWorld {
             const call = this.#calls[this.#done];
             this.#advance(call.at);
             // Both know the worker of a key by what happens in the store.
-            const { keys } = this.#simulation.state;
-            for (const one of [this.#simulation, this.#memory]) StoreWorld.#perform(call, one, keys);
+            const { state } = this.#simulation;
+            for (const one of [this.#simulation, this.#memory]) StoreWorld.#perform(call, one, state);
         }
         this.#advance(to);
         this.end = Math.max(this.end, to);
@@ -46,8 +49,12 @@ class StoreWorld {
         this.#memory.advance(to);
     }
 
-    static #perform({ do: name, args, number }, simulation, keys) {
-        const values = args.map((value) => value?.workerOf ? keys.find(isOf(value.workerOf))?.run?.worker ?? 0 : value);
+    static #perform({ do: name, args, number }, simulation, { keys, dead, workers }) {
+        const values = args.map((value) => value?.workerOf ? keys.find(isOf(value.workerOf))?.run?.worker
+            : value?.deadOf ? dead.find(isOf(value.deadOf))?.run : value);
+        // With other settings there may be no such worker or run.
+        if (values[0] === undefined && args.length > 0) return;
+        if (workerCalls.includes(name) && values[0] >= workers.length) return;
         if (name === "submit") simulation.submit(args[0], `${args[0]} ${number}`);
         else if (name === "takes") [simulation.takes] = values;
         else simulation[name]?.(...values);

@@ -5,7 +5,7 @@ class WithoutStore {
     #policy;
     /** The process of each machine; null for none. */
     #machines;
-    /** Every process that lives: one that is ending may have a successor. */
+    /** Every process that lives, those too that are ending. */
     #living = new Set();
     #takes;
     #fails = 0;
@@ -28,7 +28,7 @@ class WithoutStore {
 
     #process(machine) {
         const clock = new MachineClock(this.#clock);
-        // For each key, the numbers of the edits that it has not saved yet.
+        // For each key, the numbers of the edits that it has not saved yet, and when each came.
         const process = { machine, clock, alive: new Map(), running: new Map(), isStopping: false };
         process.coalescer = new Coalescer(this.#policy, clock, (execution) => this.#begin(process, execution), {
             ended: (execution) => this.#end(process, execution),
@@ -40,8 +40,10 @@ class WithoutStore {
     #begin(process, execution) {
         const { key, value } = execution;
         const others = [...this.#living].filter((other) => other !== process);
-        // One debouncer would have waited for the newer edit, or for the other's end.
-        execution.isDouble = others.some((other) => other.running.has(key) || [...other.alive.get(key) ?? []].some((number) => number > value));
+        const due = process.alive.get(key).get(value) + this.#policy.wait;
+        // One debouncer would have waited for the newer edit, or for the other's end. Of two saves in the place of one, one is too many.
+        execution.isDouble = others.some((other) => other.running.get(key)?.isDouble === false
+            || [...other.alive.get(key) ?? []].some(([number, at]) => number > value && at < due));
         process.running.set(key, execution);
         execution.machine = process.machine;
         this.#runs.push(execution);
@@ -55,7 +57,7 @@ class WithoutStore {
         process.running.delete(key);
         if (outcome === "interrupted") return;
         const alive = process.alive.get(key);
-        for (const number of alive) if (number <= value) alive.delete(number);
+        for (const number of alive.keys()) if (number <= value) alive.delete(number);
         this.#leave(process);
         if (outcome !== "executed") return;
         const newest = Math.max(0, ...this.effects.filter(isOf(key)).map(({ number }) => number));
@@ -72,16 +74,21 @@ class WithoutStore {
         for (let left = this.#machines.length; left > 0; left--) {
             const process = this.#machines[this.#turn++ % this.#machines.length];
             if (!process || process.isStopping || process.clock.wakesAt > this.#clock.now) continue;
-            if (!process.alive.has(key)) process.alive.set(key, new Set());
-            process.alive.get(key).add(number);
+            if (!process.alive.has(key)) process.alive.set(key, new Map());
+            process.alive.get(key).set(number, this.#clock.now);
             process.coalescer.submit(number, { key });
             return;
         }
         this.#losses.push({ machine: 0, key, first: this.#clock.now, at: this.#clock.now });
     }
 
+    /** The process of a machine, also while it ends. */
+    #processOf(index) {
+        return [...this.#living].find(({ machine }) => machine === index);
+    }
+
     kill(index) {
-        const process = this.#machines[index];
+        const process = this.#processOf(index);
         if (!process) return;
         const { now } = this.#clock;
         for (const { key, first } of process.coalescer.pending) this.#losses.push({ machine: index, key, first, at: now });
@@ -94,6 +101,7 @@ class WithoutStore {
     }
 
     start(index) {
+        if (this.#processOf(index)) return;
         this.#machines[index] = this.#process(index);
         this.#endSpans(index);
     }
@@ -154,7 +162,7 @@ class WithoutStore {
         return [...this.#submitted].map(([key, count]) => {
             const effects = this.effects.filter(isOf(key));
             const saved = Math.max(0, ...effects.map(({ number }) => number));
-            const alive = Math.max(0, ...[...this.#living].flatMap(({ alive }) => [...alive.get(key) ?? []]));
+            const alive = Math.max(0, ...[...this.#living].flatMap(({ alive }) => [...alive.get(key)?.keys() ?? []]));
             const waiting = Math.max(0, alive - saved);
             return { key, edits: count, saves: effects.length, waiting, lost: count - saved - waiting,
                 stale: effects.filter(({ isStale }) => isStale).length, doubled: effects.filter(({ isDouble }) => isDouble).length,

@@ -1,5 +1,5 @@
-// The timeline of the workers: what waits, which worker has it and how long, and what reaches the server. Left of the playhead is what has happened by
-// then; right of it, pale, what came after it.
+// The timeline of the workers: what waits, which worker has it and how long, and what reaches the server. Left of the playhead is what has
+// happened by then; right of it, pale, what came after it.
 
 class WorkerLine {
     static heights = { key: 32, slot: 33, server: 23, memory: 40, head: 20, axis: 22 };
@@ -9,6 +9,8 @@ class WorkerLine {
     #runs;
     #memory;
     #isVisible = true;
+    /** The instant at the left end while the playhead is dragged: the picture stands still then. */
+    #held = null;
     /** What is drawn: `{ now, end, keys, workers, past, all, planned, memory, memoryAll }`. */
     view = null;
 
@@ -24,10 +26,15 @@ class WorkerLine {
             this.#isVisible = entry.isIntersecting;
             this.draw();
         }).observe(canvas);
-        const move = (event) => seek(this.#instant(event.offsetX));
+        const move = (event) => seek(Math.min(this.left + this.span, Math.max(this.left, this.#instant(event.offsetX))));
         canvas.addEventListener("pointerdown", (event) => {
             canvas.setPointerCapture(event.pointerId);
+            this.#held = this.left;
             move(event);
+        });
+        canvas.addEventListener("lostpointercapture", () => {
+            this.#held = null;
+            this.draw();
         });
         canvas.addEventListener("pointermove", (event) => canvas.hasPointerCapture(event.pointerId) && move(event));
     }
@@ -53,7 +60,7 @@ class WorkerLine {
 
     /** The instant at the left end: the playhead stays in sight, with something of what is to come. */
     get left() {
-        return Math.max(0, this.view.now - 0.85 * this.span);
+        return this.#held ?? Math.max(0, this.view.now - 0.85 * this.span);
     }
 
     x(instant) {
@@ -161,7 +168,7 @@ class WorkerLine {
             pen.text(text, 8, y + 14, style);
         };
         const headings = ["Submitted, and waiting in the store", "Workers: runs and their leases", "What the server gets",
-            `The same edits without a store${this.isNarrow ? "" : ": what machines have in memory"}`];
+            `Without a store${this.isNarrow ? ": machines in turn" : ": the same edits go to machines in turn, and wait in their memory"}`];
         headings.forEach((text, index) => heading(text, tops[index]));
         for (const key of keys) {
             pen.text(key, 8, this.keyTop(key) + 23, { colour: this.colour(key), weight: "600" });

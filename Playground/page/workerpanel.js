@@ -1,7 +1,7 @@
 // What one does to the workers, and what came of it: buttons, settings, the playhead, the table, and words.
 
 class WorkerControls {
-    static names = ["two workers, one store", "two machines, no store"];
+    static names = [(count) => `${plural(count, "worker")}, one store`, (count) => `${plural(count, "machine")}, no store`];
     static settings = ["wait", "limit", "lease", "workers", "whileRunning", "ignores"];
     static columns = ["edits", "saves", "waiting", "lost", "stale", "doubled", "refused", "dead"];
     /** More than none of them is bad, and these are only with a store. */
@@ -25,28 +25,30 @@ class WorkerControls {
         const tell = () => {
             const story = storeStories[element("stores-story").value];
             workers.tell(story);
-            this.#takeSettings();
+            if (story.calls.length === 0) return;
             if (wantsLessMotion.matches) workers.seek(story.until);
             else workers.play();
         };
         on("tell", tell);
-        on("clear", () => workers.clear());
+        on("story", tell, "change");
+        on("clear", () => workers.tell(storeStories.at(-1)));
         on("play", () => this.#play());
         on("back", () => workers.step(-1));
         on("next", () => workers.step(1));
-        on("at", () => workers.seek(Number(element("stores-at").value)), "input");
+        const slider = element("stores-at");
+        // Its last step ends before the end.
+        on("at", () => workers.seek(slider.value > slider.max - slider.step ? workers.end : Number(slider.value)), "input");
         for (const key of storeKeys) element("stores-keys").append(make("button", { click: () => workers.do("submit", key) }, key));
         on("field", () => workers.do("submit", storeKeys[0]), "input");
-        const past = () => workers.settings.lease + WorkerControls.longer;
         on("kill", () => workers.do("kill", this.#worker));
         on("stop", () => workers.do("stop", this.#worker));
-        on("sleep", () => workers.do("sleep", this.#worker, past()));
-        on("cut", () => workers.do("cutOff", this.#worker, past()));
+        on("sleep", () => workers.do("sleep", this.#worker, this.#pastLease));
+        on("cut", () => workers.do("cutOff", this.#worker, this.#pastLease));
         on("start", () => workers.do("start", this.#worker));
         on("pause", () => workers.do(workers.present.state.isPaused ? "resume" : "pause"));
         on("fail", () => workers.do("fail", 1));
         on("slow", () => workers.do("takes", this.#isSlow ? WorkerControls.usual : WorkerControls.slow));
-        on("retry", () => workers.do("retry", workers.present.state.dead[0].run));
+        for (const name of ["retry", "discard"]) on(name, () => workers.do(name, { deadOf: workers.present.state.dead[0].key }));
         for (const name of WorkerControls.settings) on(name, () => this.#set(name), "change");
     }
 
@@ -56,6 +58,10 @@ class WorkerControls {
 
     get #worker() {
         return Number(document.querySelector("#stores-which input:checked")?.value ?? 0);
+    }
+
+    get #pastLease() {
+        return this.#workers.settings.lease + WorkerControls.longer;
     }
 
     get #isSlow() {
@@ -75,7 +81,7 @@ class WorkerControls {
         this.#workers.set({ [name]: name === "whileRunning" ? value : name === "ignores" ? value === "true" : Number(value) || null });
     }
 
-    #takeSettings() {
+    takeSettings() {
         for (const name of WorkerControls.settings) element(`stores-${name}`).value = this.#workers.settings[name] ?? "";
     }
 
@@ -94,7 +100,9 @@ class WorkerControls {
         element("stores-clock").textContent = clockText(workers.now);
         element("stores-pause").textContent = state.isPaused ? "Resume" : "Pause all";
         element("stores-slow").setAttribute("aria-pressed", this.#isSlow);
-        element("stores-retry").disabled = state.dead.length === 0;
+        for (const name of ["retry", "discard"]) element(`stores-${name}`).disabled = state.dead.length === 0;
+        element("stores-sleep").textContent = `Machine sleeps ${clockText(this.#pastLease)}`;
+        element("stores-cut").textContent = `Cut off from the store for ${clockText(this.#pastLease)}`;
         this.#showWorkers(state);
         this.#showResults();
         this.#showWords(past.words);
@@ -127,7 +135,7 @@ class WorkerControls {
             const sum = (name) => keys.reduce((sum, one) => sum + one[name], 0);
             const has = keys.filter(({ server }) => server > 0).map(({ key, server }) => `${key} ${server}`).join(", ");
             const isOld = keys.some(({ isAtRest, server, edits, dead }) => isAtRest && dead === 0 && server < edits);
-            const name = WorkerControls.names[index].replace("two", ["no", "one", "two", "three", "four"][this.#workers.settings.workers]);
+            const name = WorkerControls.names[index](this.#workers.settings.workers);
             this.#rows[index].replaceChildren(make("th", { scope: "row" }, name),
                 ...WorkerControls.columns.map((name) => index === 1 && WorkerControls.stored.includes(name) ? cell(name, "–")
                     : cell(name, sum(name), WorkerControls.bad.includes(name) && sum(name) > 0)),
@@ -138,7 +146,9 @@ class WorkerControls {
     #showWords(words) {
         const last = words.findLast(({ weight }) => weight > 0);
         const says = element("stores-says");
-        const text = last ? `${clockText(last.at)}: ${last.text}` : "Edit something, or let a story be played.";
+        const lost = this.#workers.present.results.map((keys) => keys.reduce((sum, one) => sum + one.lost, 0));
+        const sum = lost.some((count) => count > 0) ? ` Lost so far: ${lost[0]} with the store, ${lost[1]} without.` : "";
+        const text = last ? `${clockText(last.at)}: ${last.text}${sum}` : "Edit something, or let a story be played.";
         if (says.textContent !== text) says.textContent = text;
         const list = element("stores-log");
         const isSame = (one, index) => one.at === words[index]?.at && one.text === words[index]?.text;
@@ -156,7 +166,8 @@ class WorkerControls {
 
     /** Says the latest of what weighs most, not more often than a reader can listen; only of what goes on by itself. */
     #speak(words) {
-        if (!this.#workers.isPlaying) {
+        // With reduced motion nothing goes on by itself, and what is done is said.
+        if (!this.#workers.isPlaying && !wantsLessMotion.matches) {
             this.#heard.count = words.length;
             return;
         }

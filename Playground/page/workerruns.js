@@ -10,15 +10,24 @@ class WorkerRuns {
 
     /** Draws what a history says, as it is known at an instant. */
     draw(history, now) {
+        // What has left the picture costs nothing.
+        const { left } = this.#line;
+        const holds = history.holds.filter((hold) => StoreHistory.seenUntil(hold) >= left);
+        const first = firstIndex(history.effects, "at", left);
+        const effects = history.effects.slice(first);
+        for (const key of this.#line.view.keys) {
+            const last = history.effects.findLast((effect, index) => index < first && effect.key === key && effect.accepted);
+            if (last) effects.unshift(last);
+        }
         this.#drawPauses(history.pauses, now);
         this.#drawSpans(history.spans, now);
-        for (const hold of history.holds) this.#drawClaim(hold);
-        for (const effect of history.effects) this.#drawWay(effect);
-        history.holds.forEach((hold) => this.#drawHold(hold, history.holds, now));
-        for (const wait of history.waits) this.#drawWait(wait, now);
-        for (const rest of history.rests) this.#drawRest(rest, now);
-        for (const submit of history.submits) this.#drawSubmit(submit);
-        this.#drawServer(history.effects, now);
+        for (const hold of holds) this.#drawClaim(hold);
+        for (const effect of effects) this.#drawWay(effect);
+        for (const hold of holds) this.#drawHold(hold, holds, now);
+        for (const wait of history.waits) if ((wait.claimedAt ?? Infinity) >= left) this.#drawWait(wait, now);
+        for (const rest of history.rests) if ((rest.until ?? Infinity) >= left) this.#drawRest(rest, now);
+        for (const submit of history.submits.slice(firstIndex(history.submits, "at", left))) this.#drawSubmit(submit);
+        this.#drawServer(effects, now);
         for (const mark of history.marks) this.#drawMark(mark);
     }
 

@@ -2,17 +2,19 @@
 // ways.
 
 class Workers {
-    static usual = { wait: 1000, whileRunning: "queue", limit: null, lease: 4000, takes: 1500, ignores: false };
+    static usual = { wait: 1000, whileRunning: "queue", limit: null, lease: 4000, takes: 1500, ignores: false, workers: 2 };
 
     /** What was done, and what is to be done: `{ at, do, args }`. What is submitted is the input, the rest are incidents. */
     #calls = [];
     /** What has come of it, until the latest instant that was seen. */
     #world = null;
+    /** What had come of it by an instant before that. */
+    #earlier = null;
     /** The instant that is shown. */
     #now = 0;
     #line;
     #frame = 0;
-    #settings = { ...Workers.usual, workers: 2 };
+    #settings = { ...Workers.usual };
     /** What there is at the instant that is shown. */
     present = null;
 
@@ -90,7 +92,12 @@ class Workers {
             const passed = Math.min(100, Math.max(0, time - last));
             last = time;
             this.#frame = requestAnimationFrame(frame);
-            this.#go(this.#now + passed * this.controls.speed);
+            try {
+                this.#go(this.#now + passed * this.controls.speed);
+            } catch (error) {
+                this.pause();
+                throw error;
+            }
             if (this.#now >= this.end && this.isAtRest) this.pause();
         };
         this.#frame = requestAnimationFrame(frame);
@@ -119,15 +126,18 @@ class Workers {
     /** Begins at 0, and goes to an instant. */
     #replay(to) {
         this.#world?.destroy();
+        this.#forgetEarlier();
         this.#world = new StoreWorld(this.#settings, this.#calls);
         this.#world.simulate(to);
     }
 
-    /** Something happens at the instant that is shown. At an earlier instant it takes the place of the later incidents; the input stays. */
+    /** Something happens at the instant that is shown. An incident takes the place of all later ones; the input stays. */
     do(name, ...args) {
         const at = this.#now;
         const isEarlier = at < this.end;
-        if (isEarlier) this.#calls = this.#calls.filter((call) => call.at <= at || call.do === "submit");
+        if (name !== "submit") {
+            this.#calls.splice(0, Infinity, ...this.#calls.filter((call) => call.at <= at || call.do === "submit"));
+        }
         this.#calls.splice(this.#calls.filter((call) => call.at <= at).length, 0, { at, do: name, args });
         this.#number();
         if (isEarlier) this.#replay(at);
@@ -151,33 +161,36 @@ class Workers {
     }
 
     /** Tells a story from its beginning. */
-    tell({ calls, settings, says }) {
+    tell(story) {
+        const { calls, settings, says } = story;
         this.pause();
+        element("stores-story").value = storeStories.indexOf(story);
         element("stores-story-says").textContent = says;
         Object.assign(this.#settings, Workers.usual, settings);
         this.#calls = calls.map(([at, name, ...args]) => ({ at, do: name, args })).sort((one, other) => one.at - other.at);
         this.#number();
         this.#now = 0;
         this.#replay(0);
+        this.controls.takeSettings();
         this.#show();
-    }
-
-    /** Nothing has happened yet. */
-    clear() {
-        this.tell({ calls: [], says: "Edit the letter, the list and the plan, and do something to the workers meanwhile. Time goes on "
-            + "as long as something is to come." });
     }
 
     // MARK: - What is shown
 
-    /** At an earlier instant it is what another world has come to by then. */
+    /** At an earlier instant it is what another world has come to by then, which goes on with the instants that are shown. */
     #presentAt(now) {
         if (now >= this.end) return this.#world.present;
-        const earlier = new StoreWorld(this.#settings, this.#calls);
-        earlier.simulate(now);
-        const { present } = earlier;
-        earlier.destroy();
-        return present;
+        if (!(this.#earlier?.end <= now)) {
+            this.#forgetEarlier();
+            this.#earlier = new StoreWorld(this.#settings, this.#calls);
+        }
+        this.#earlier.simulate(now);
+        return this.#earlier.present;
+    }
+
+    #forgetEarlier() {
+        this.#earlier?.destroy();
+        this.#earlier = null;
     }
 
     #show() {

@@ -44,7 +44,7 @@ class WorkersCase(PageTest):
 
     def past(self, script):
         """Evaluates an expression about what has happened by the instant that is shown."""
-        return self.browser.run(f"const {{ past, state, results }} = playground.workers.present; return {script};")
+        return self.browser.run(f"const {{ past, state, results, memory }} = playground.workers.present; return {script};")
 
     def rows(self):
         """The table: with a store and without, by column."""
@@ -223,10 +223,117 @@ class IncidentTest(WorkersCase):
         self.assertEqual(self.browser.run("return document.querySelectorAll('#stores-which input').length"), 4)
         self.do([100, "submit", "letter"], [100, "submit", "list"], [100, "submit", "plan"], 5000)
         self.assertEqual(self.rows()[0]["saves"], "3")
-        self.assertEqual(self.browser.text("#stores-table tbody tr th"), "four workers, one store")
+        self.assertEqual(self.browser.text("#stores-table tbody tr th"), "4 workers, one store")
+
+
+    def test_with_fewer_workers_than_a_story_names_the_others_are_left_alone(self):
+        self.choose("story", 3)
+        self.choose("workers", 1)
+        self.do(30_000)
+        self.assertNothingLost()
+        self.choose("workers", 4)
+        self.do([30_000, "kill", 3])
+        self.choose("workers", 2)
+        self.assertEqual(self.browser.run("return document.querySelectorAll('#stores-which input').length"), 2)
+        self.do(35_000)
+        self.assertNothingLost()
+
+    def test_what_is_given_up_for_something_newer_is_not_lost(self):
+        self.do([100, "submit", "letter"], [200, "fail", 1], [2000, "submit", "letter"])
+        for at in range(2000, 9000, 250):
+            self.do(at)
+            self.assertEqual(self.rows()[0]["lost"], "0", at)
+        self.assertSays("Letter 1 is given up, since something newer is due")
+        self.assertEqual(self.rows()[0]["the server has"], "letter 2")
+        # It waits no more to be tried again.
+        rest = self.past("past.rests[0]")
+        self.assertLessEqual(rest["until"], 3000)
+
+    def test_what_is_dead_and_outdated_cannot_be_retried_but_discarded(self):
+        self.choose("story", 6)
+        self.browser.run("playground.workers.seek(12000)")
+        self.do([12_000, "submit", "letter"], 18_000)
+        self.press("retry")
+        self.assertSays("stays dead: something newer of its document")
+        self.assertEqual((self.rows()[0]["dead"], self.past("past.rests.at(-1).until")), ("2", None))
+        self.press("discard")
+        self.assertSays("was dead, and is discarded")
+        self.assertEqual((self.rows()[0]["dead"], self.rows()[0]["lost"]), ("0", "0"))
+
+    def test_a_kill_wakes_a_machine(self):
+        self.do([500, "sleep", 0, 6500], [1000, "kill", 0], [1100, "start", 0])
+        self.assertEqual(self.past("state.workers[0].state"), "alive")
+
+    def test_a_process_that_starts_while_its_machine_is_cut_off_is_shown_as_that(self):
+        self.do([500, "cutOff", 0, 6500], [1000, "kill", 0], [1200, "start", 0], 2000)
+        self.assertEqual(self.past("past.spans.filter(({ kind }) => kind === 'cut off').map(({ until }) => until)"), [None])
+        self.do(7500)
+        self.assertEqual(self.past("past.spans.filter(({ kind }) => kind === 'cut off').map(({ until }) => until)"), [7000])
+
+    def test_of_two_saves_in_the_place_of_one_one_is_doubled(self):
+        self.do([100, "submit", "letter"], [300, "submit", "letter"], 9000)
+        memory = self.rows()[1]
+        self.assertEqual((memory["saves"], memory["doubled"]), ("2", "1"))
+
+    def test_a_save_that_was_due_before_the_next_edit_came_is_not_too_early(self):
+        self.do([50, "submit", "letter"], [60, "submit", "list"], [1100, "submit", "letter"], [2300, "submit", "letter"], 12_000)
+        # Letter 2 is due at 2.1 s, and only waits for the end of letter 1. Letter 3 overlaps it on the other machine.
+        doubled = self.past("memory.runs.filter(({ key, isDouble }) => key === 'letter' && isDouble).map(({ value }) => value)")
+        self.assertEqual(doubled, [3])
+
+    def test_what_is_handed_out_again_was_taken_before(self):
+        self.choose("workers", 1)
+        self.do([100, "submit", "letter"], [1121, "cutOff", 0, 6500], [2000, "submit", "letter"], 3500)
+        first, second = self.past("past.waits")
+        self.assertIsNotNone(first["claimedAt"])
+        self.assertIsNone(second["claimedAt"])
+
+    def test_a_kill_ends_a_process_that_is_ending(self):
+        self.choose("workers", 1)
+        self.do([0, "takes", 6000], [100, "submit", "letter"], [200, "stop", 0], [300, "start", 0], [400, "kill", 0], 9000)
+        self.assertEqual((self.rows()[1]["saves"], self.rows()[1]["lost"]), ("0", "1"))
+
+    def test_an_incident_takes_the_place_of_later_ones_and_an_edit_does_not(self):
+        self.choose("story", 0)
+        killed = "past.spans.some(({ kind }) => kind === 'killed')"
+        for edit in (True, False):
+            self.press("tell")
+            self.browser.run("playground.workers.pause(); playground.workers.seek(0)")
+            self.do([1000, "submit", "plan"] if edit else [1000, "fail", 1], 5000)
+            self.assertEqual(self.past(killed), edit)
 
 
 class PlayheadTest(WorkersCase):
+    def test_while_it_is_dragged_a_long_history_stands_still(self):
+        self.do(*[[at, "submit", "letter"] for at in range(1000, 60_000, 2000)])
+        self.browser.run("document.getElementById('stores-timeline').scrollIntoView({ block: 'center' })")
+        instants = self.browser.run("""
+            const canvas = document.getElementById("stores-timeline");
+            canvas.setPointerCapture = () => {};
+            canvas.hasPointerCapture = () => true;
+            const { left, top, width } = canvas.getBoundingClientRect();
+            const at = (name, x) => {
+                canvas.dispatchEvent(new PointerEvent(name, { clientX: left + x, clientY: top + 30, pointerId: 1, bubbles: true }));
+                return playground.workers.now;
+            };
+            const all = [at("pointerdown", width / 2)];
+            for (let step = 1; step <= 6; step++) all.push(at("pointermove", width / 2 - step));
+            at("lostpointercapture", 0);
+            return all;
+        """)
+        steps = [before - after for before, after in zip(instants, instants[1:])]
+        self.assertTrue(all(0 < step < 50 for step in steps), instants)
+
+    def test_the_slider_reaches_the_end(self):
+        self.do([6010, "kill", 0], 6023.4)
+        self.seek(1000)
+        self.browser.run("""
+            const slider = document.getElementById("stores-at");
+            slider.value = slider.max;
+            slider.dispatchEvent(new Event("input"));
+        """)
+        self.assertEqual(self.browser.run("return playground.workers.now"), 6023.4)
+
     def story(self):
         self.do([100, "submit", "letter"], 1800)
         worker = self.past("past.holds[0].worker")
@@ -339,6 +446,12 @@ class ShownTest(WorkersCase):
         stories = self.browser.run("return document.getElementById('stores-story').options.length")
         for story in range(stories):
             self.choose("story", story)
+            for lease in (4000, 8000, 1000):
+                self.choose("lease", lease)
+                self.seek(0)
+                for at in range(0, 15_000, 500):
+                    self.do(at)
+                    self.assertEqual(self.rows()[0]["lost"], "0", (story, lease, at))
             self.press("tell")
             self.do(30_000)
             self.assertNothingLost()
@@ -393,17 +506,25 @@ class ShownTest(WorkersCase):
         self.assertEqual(self.rows()[0]["the server has"], "letter 1")
 
     def test_reduced_motion_plays_nothing_by_itself(self):
-        self.press("tell")
+        self.choose("story", 0)
         self.assertEqual(self.browser.run("return playground.workers.isPlaying"), False)
         self.assertGreater(self.browser.run("return playground.workers.now"), 5000)
 
+    def test_starting_over_takes_the_usual_settings(self):
+        self.choose("lease", 1000)
+        self.choose("wait", 300)
+        self.press("clear")
+        fields = "return ['lease', 'wait', 'story'].map((name) => document.getElementById(`stores-${name}`).value)"
+        self.assertEqual(self.browser.run(fields)[:2], ["4000", "1000"])
+        self.assertEqual(self.browser.run("return document.getElementById('stores-story').selectedOptions[0].textContent"), "your own")
+
     def test_buttons_say_what_can_be_done(self):
         disabled = """return [...document.querySelectorAll("#stores .does button")].filter(({ disabled }) => disabled).map(({ id }) => id)"""
-        self.assertEqual(self.browser.run(disabled), ["stores-start", "stores-retry"])
+        self.assertEqual(self.browser.run(disabled), ["stores-start", "stores-retry", "stores-discard"])
         self.press("kill")
-        self.assertEqual(self.browser.run(disabled), ["stores-kill", "stores-stop", "stores-sleep", "stores-cut", "stores-retry"])
+        self.assertEqual(self.browser.run(disabled), ["stores-kill", "stores-stop", "stores-sleep", "stores-cut", "stores-retry", "stores-discard"])
         self.press("start")
-        self.assertEqual(self.browser.run(disabled), ["stores-start", "stores-retry"])
+        self.assertEqual(self.browser.run(disabled), ["stores-start", "stores-retry", "stores-discard"])
         self.press("slow")
         self.assertEqual(self.browser.run("return document.getElementById('stores-slow').getAttribute('aria-pressed')"), "true")
 

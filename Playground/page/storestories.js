@@ -56,7 +56,8 @@ const storeStories = [{
     until: 14_000,
 }, {
     name: "a limit of one start in 2 s",
-    says: "The server allows one save in two seconds, from all workers together. What is ready waits, and newer edits join it.",
+    says: "The server allows one save in two seconds, from all workers together. What is ready waits, and newer edits join it. Without "
+        + "a store none is set here: in memory, each machine would have one of its own.",
     calls: storeTyping,
     settings: { limit: 2000 },
     until: 12_500,

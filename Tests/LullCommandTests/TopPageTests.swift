@@ -84,14 +84,21 @@ struct TopPageTests {
         #expect(try events.program()["process"] as? Int == Int(second.group))
     }
 
-    @Test func `a program that is stopped is said to be silent until it goes on`() throws {
-        let program = try socket.startProgram()
-        let events = try Events(try ServeProcess(topOf: socket.path))
-        _ = try events.program()
-        program.signal(SIGSTOP)
-        #expect(try events.away() == "\(socket.path): the program does not answer; it may be stopped")
-        program.signal(SIGCONT)
-        _ = try events.program()
+    @Test func `a program that is stopped is said to be silent until it goes on, or another one has its path`() throws {
+        let other = ProgramSocket()
+        let programs = try [socket, other].map { try $0.startProgram() }
+        let all = try [socket, other].map { try Events(try ServeProcess(topOf: $0.path)) }
+        for (events, program) in zip(all, programs) {
+            _ = try events.program()
+            program.signal(SIGSTOP)
+        }
+        unlink(other.path)
+        let second = try other.startProgram()
+        #expect(try all[0].away() == "\(socket.path): the program does not answer; it may be stopped")
+        #expect(try all[1].away() == "\(other.path): the program does not answer; it may be stopped")
+        programs[0].signal(SIGCONT)
+        #expect(try all[0].program()["process"] as? Int == Int(programs[0].group))
+        #expect(try all[1].program()["process"] as? Int == Int(second.group))
     }
 
     @Test func `what another program answers later is told, and nothing of it is passed on`() throws {
@@ -119,17 +126,6 @@ struct TopPageTests {
         #expect(program["name"] as? String == "\r\n\r\ndata: x")
         #expect(Self.rows(program)[0]["where"] as? String == "a\r\n\n<script>")
         #expect(Self.rows(program)[0]["extra"] == nil)
-    }
-
-    @Test func `another program that has taken the path of a stopped one is shown`() throws {
-        let first = try socket.startProgram()
-        let events = try Events(try ServeProcess(topOf: socket.path))
-        _ = try events.program()
-        first.signal(SIGSTOP)
-        unlink(socket.path)
-        let second = try socket.startProgram()
-        #expect(try events.away().hasSuffix("it may be stopped"))
-        #expect(try events.program()["process"] as? Int == Int(second.group))
     }
 
     @Test func `what has become of the path is told`() throws {
@@ -223,6 +219,17 @@ struct TopPageTests {
         #expect(try page.process.finish().ending == -SIGTERM)
         #expect(access(place.path, F_OK) != 0)
         withExtendedLifetime(program) {}
+    }
+
+    @Test func `pages that are not read keep nobody out`() throws {
+        let program = try socket.startProgram()
+        let page = try ServeProcess(topOf: socket.path)
+        let open = try (0..<TopService.mostPages).map { _ in try Events(page) }
+        for events in open { _ = try events.program() }
+        #expect(try page.get("/").status == 200)
+        let answer = try page.get("/api/events")
+        #expect(answer.status == 503 && answer.error == "32 pages are open already")
+        withExtendedLifetime((program, open)) {}
     }
 
     // MARK: - How it ends

@@ -3,6 +3,9 @@ internal import LullHTTP
 
 /// What `lull top --page` answers: its page, and events with what the program says.
 final class TopService: Sendable {
+    /// How many pages may be open. A stream may be silent for as long as it likes, and other requests need connections, too.
+    static let mostPages = 32
+
     private let access: Access
     private let state = Guarded(State())
     /// Called when somebody opens the page.
@@ -38,10 +41,14 @@ final class TopService: Sendable {
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         if request.path == "/" { return HTTPPage.top }
         let stream = EventStream()
-        state.change { state in
+        let hasRoom = state.change { state in
+            state.viewers.removeAll(where: \.isGone)
+            if state.viewers.count == Self.mostPages { return false }
             state.viewers.append(stream)
             if let latest = state.latest { stream.publish(latest) }
+            return true
         }
+        if !hasRoom { return failure(503, "\(Self.mostPages) pages are open already") }
         opened()
         return HTTPAnswer(stream)
     }

@@ -2,23 +2,25 @@
 
 class Break {
     static policies = () => [
-        makePolicy("debounce", 300, { atEnd: "drop", whileRunning: "concurrent", engine: Machines, does: SleepingTask }),
-        makePolicy("debounce", 300, { atEnd: "drop", engine: Machines, does: DebouncedLoop }),
-        makePolicy("debounce", 300, { engine: Machines }),
+        makePolicy("debounce", Break.wait, { atEnd: "drop", whileRunning: "concurrent", engine: Machines, does: SleepingTask }),
+        makePolicy("debounce", Break.wait, { atEnd: "drop", engine: Machines, does: DebouncedLoop }),
+        makePolicy("debounce", Break.wait, { engine: Machines }),
     ];
-    static names = ["a sleeping task", "a loop over debounce(for:)", "Lull"];
+    static names = ["Task.sleep, cancelled by the next edit", "AsyncAlgorithms debounce(for:)", "Lull"];
+    /** All three wait so long, in milliseconds. */
+    static wait = 300;
     /** How long a save takes, in milliseconds: usually; and if the server is slow, each in turn. */
     static usual = 100;
     static slow = [2200, 500];
     /** How long a machine sleeps. */
     static sleep = 5000;
     static machines = ["A", "B"];
-    static twoSay = "Each edit goes to one of two machines, A and B in turn, and each has a debouncer of its own. In memory none knows of the "
-        + "other: Lull’s saves are doubled, too. What helps is a store that both share.";
 
     clock = new Clock();
     #typing = [];
     #rows;
+    /** What is said of the last incident, until something else begins. */
+    #note = null;
 
     constructor() {
         const canvas = element("break-timeline");
@@ -42,11 +44,10 @@ class Break {
         element("break-two").addEventListener("change", () => {
             this.#stop();
             this.#startOver();
-            this.#say(this.#isTwo ? Break.twoSay : "");
         });
         element("break-sleep").addEventListener("click", () => this.#sleep());
-        element("break-leave").addEventListener("click", () => this.#end(() => this.stage.releaseHandle()));
-        element("break-kill").addEventListener("click", () => this.#end(() => this.stage.kill(this.#last), this.#last));
+        element("break-leave").addEventListener("click", () => this.#end(incidents.leave, () => this.stage.releaseHandle("screen left")));
+        element("break-kill").addEventListener("click", () => this.#end(incidents.kill, () => this.stage.kill(this.#last), this.#last));
         for (const name of ["task", "lull"]) {
             element(`break-${name}`).textContent = document.querySelector(`template[data-snippet="break${name}"]`).content.textContent.trim();
         }
@@ -80,6 +81,7 @@ class Break {
     }
 
     #startOver() {
+        this.#note = null;
         this.stage.startOver();
         if (this.#isTwo) this.stage.keys = [...Break.machines];
         this.stage.changed();
@@ -88,7 +90,10 @@ class Break {
     #edit(value, at = this.clock.now) {
         // After the end, another screen or another process begins. A key wakes its machine.
         if (this.#isOver) this.#startOver();
-        if (!this.#isTwo) this.#wake(at);
+        if (!this.#isTwo) {
+            this.#note = null;
+            this.#wake(at);
+        }
         this.stage.submit(value, { key: this.#next, at, label: lastLetter(value) });
     }
 
@@ -96,9 +101,12 @@ class Break {
         return this.stage.isOver || this.stage.marks.length > 0;
     }
 
+    /** Returns whether something was being typed for the reader. */
     #stop() {
+        const { length } = this.#typing;
         for (const task of this.#typing) this.clock.drop(task);
         this.#typing = [];
+        return length > 0;
     }
 
     #type() {
@@ -106,6 +114,7 @@ class Break {
         this.#startOver();
         let at = this.clock.now;
         this.#typing = storyGaps.map((gap, index) => this.clock.at(at += gap, () => {
+            if (index === storyGaps.length - 1) this.#typing = [];
             element("break-field").value = storyText.slice(0, index + 1);
             this.#edit(storyText.slice(0, index + 1));
         }));
@@ -113,29 +122,44 @@ class Break {
 
     /** Closes the lid of the machine that got the last edit. The keys of one machine stop with it; those of two go to the other one. */
     #sleep() {
-        if (!this.#isTwo) this.#stop();
         if (this.#isOver || this.#asleep) return;
-        const { now } = this.clock;
-        this.stage.sleep(this.#last, now + Break.sleep);
-        const other = Break.machines.find((machine) => machine !== this.#last);
-        const seconds = Break.sleep / 1000;
-        this.#say(this.#isTwo ? `Machine ${this.#last} sleeps for ${seconds} s, and edits go to ${other}. When it wakes, it saves what it had: `
-            + `if ${other} has saved meanwhile, an old draft replaces a newer one, with Lull, too.`
-            : `The machine sleeps for ${seconds} s. Timers stand still and clocks go on: when it wakes, all three save promptly, and nothing is `
-            + "lost. A save under way reaches the server; its process hears of it on waking. A key wakes the machine.");
+        const wasTyping = !this.#isTwo && this.#stop();
+        const last = this.#last;
+        this.#note = [Break.#stopped(wasTyping), incidents.sleep(last, Break.machines.find((machine) => machine !== last), !this.#isBusy)];
+        this.stage.sleep(last, this.clock.now + Break.sleep);
+    }
+
+    static #stopped(wasTyping) {
+        return wasTyping ? "The typing stopped. " : "";
+    }
+
+    get #isBusy() {
+        return this.stage.lanes.some((lane) => lane.isBusy);
     }
 
     /** Ends one machine's process, or all. One must be awake to end. */
-    #end(body, machine) {
-        this.#stop();
+    #end(say, body, machine) {
         if (this.#isOver) return;
+        const wasTyping = this.#stop();
         if (machine === undefined || this.#asleep?.key === machine) this.#wake(this.clock.now);
-        body();
+        const { lanes } = this.stage;
+        const before = lanes.map(({ withdrawn }) => withdrawn);
+        const waited = lanes.map(({ runsToCome }) => runsToCome > 0);
+        // There is nothing to end before the first edit.
+        if (this.stage.submits.length > 0) body();
+        const lost = lanes.map(({ withdrawn }, index) => withdrawn - before[index]);
+        const about = { machine, waited, isSaving: lanes.some(({ counters }) => counters.running > 0),
+            isCut: lanes.some(({ executions }) => executions.some(({ outcome }) => outcome === "cancelled")) };
+        this.#note = [Break.#stopped(wasTyping), say(lost, about)].flat();
         this.#show();
     }
 
-    #say(text) {
-        element("break-says").textContent = text;
+    #say(results) {
+        const isSettled = this.stage.submits.length > 0 && this.#typing.length === 0 && !this.#isBusy;
+        const note = this.#note ?? [this.#isTwo ? incidents.two(results) : isSettled ? incidents.edits(results) : ""];
+        const says = element("break-says");
+        const text = note.map((part) => part.textContent ?? part).join("");
+        if (says.textContent !== text) says.replaceChildren(...note);
     }
 
     /** Whether the server works on a save at an instant: it does so while the machine sleeps, too. */
@@ -179,7 +203,7 @@ class Break {
                 return at === last.at && value === last.value;
             }) + 1));
             const last = saved.reduce((last, one) => (!last || one.servedAt >= last.servedAt ? one : last), null);
-            return { saves: lane.executions.length, lost: lane.isBusy ? null : submits.length - covered,
+            return { servedAt: last?.servedAt, saves: lane.executions.length, lost: lane.isBusy ? null : submits.length - covered,
                 stale: saved.filter(({ isStale }) => isStale).length, double: lane.executions.filter(({ isDouble }) => isDouble).length,
                 server: last?.value ?? "", isOld: !lane.isBusy && last?.value !== submits.at(-1)?.value };
         });
@@ -187,7 +211,9 @@ class Break {
 
     #show() {
         if (this.stage.lanes.length < this.#rows.length) return;
-        this.results().forEach(({ saves, lost, stale, double, server, isOld }, index) => {
+        const results = this.results();
+        this.#say(results);
+        results.forEach(({ saves, lost, stale, double, server, isOld }, index) => {
             const cell = (name, text, isBad = false) => make("td", { class: isBad ? "bad" : "", "data-name": name }, String(text));
             const swatch = make("span", { class: "swatch" });
             swatch.style.background = `var(--c${index})`;

@@ -237,14 +237,16 @@ class Coalescer {
         const lost = action.values.map((id) => this.#values.get(id));
         for (const submit of lost) this.#conclude(submit, action.fate);
         const queue = this.#queues[action.key];
+        let behind;
         if (action.fate === "cancelled") {
-            this.withdrawn += queue.length;
-            queue.length = this.#flushed[action.key] = 0;
+            behind = queue.splice(0);
+            this.withdrawn += behind.length;
+            this.#flushed[action.key] = 0;
         } else if (this.policy.whileRunning === "skip" && this.#isRunning(action.key)) {
             queue.length = this.#flushed[action.key];
         }
         // Otherwise a later value has replaced it, or joined it, and its submit still counts as one behind the execution.
-        this.#observer.dropped?.(lost, action.fate, at);
+        this.#observer.dropped?.(lost, action.fate, at, behind);
     }
 
     #conclude(submit, outcome) {

@@ -131,11 +131,12 @@ class Stage {
                 this.#observer.ended?.(execution);
                 this.#happened("ended", execution);
             },
-            dropped: (submits, fate, at) => {
+            dropped: (submits, fate, at, behind = submits) => {
                 note(at);
                 this.#observer.dropped?.(submits, fate);
                 if (fate === "superseded" || (fate === "absorbed" && policy.combine === "first")) return;
-                for (const submit of submits) lane.drops.push({ at, key: submit.key, fate });
+                submits.forEach(({ key }, index) => lane.drops.push({ at, key, fate,
+                    ...(fate === "cancelled" && index === 0 && { behind: behind.map(({ at }) => ({ at })) }) }));
                 this.#happened("dropped", { fate, count: submits.length, lane: this.lanes.indexOf(lane) });
             },
         });
@@ -218,8 +219,8 @@ class Stage {
     }
 
     /** Releases the last handle: what is pending ends as each policy says, and no submit is possible any more. */
-    releaseHandle() {
-        this.#call({ at: this.clock.now, do: "release" });
+    releaseHandle(label = "release") {
+        this.#call({ at: this.clock.now, do: "release", label });
     }
 
     #call(call) {
@@ -240,7 +241,7 @@ class Stage {
         if (call.do === "touch") return this.touches.push(call);
         if (call.do === "sleep" || call.do === "wake") return;
         if (call.do !== "submit") {
-            this.marks.push({ at: call.at, name: call.do });
+            this.marks.push({ at: call.at, name: call.label ?? call.do });
             this.isOver ||= call.do === "release";
             return;
         }

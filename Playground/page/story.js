@@ -33,7 +33,7 @@ const storyScenes = {
     draft: {
         lanes: [["ends with the screen", makePolicy("debounce", 2000, { atEnd: "drop" })],
             ["saves when it ends", makePolicy("debounce", 2000, { atEnd: "flush" })]],
-        end: (stage) => stage.releaseHandle(),
+        end: (stage) => stage.releaseHandle("screen left"),
         facts: ({ lanes }) => ({ lost: plural(lanes[0].withdrawn, "edit"), kept: lanes[1].withdrawn }),
     },
     worker: {

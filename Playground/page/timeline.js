@@ -228,7 +228,7 @@ class Timeline {
             hatch(context, view.x(at), bar(key).y - 9, view.x(until), bar(key).y + 16, theme.base);
         }
         this.#drawExecutions(lane, colour, bar, view);
-        this.#drawDrops(lane, bar, view);
+        this.#drawDrops(lane, colour, bar, view);
         this.#drawPending(lane, colour, bar, view);
         this.#drawTouches(lane.touches, (key) => bar(key).y, colour, view.left, view.x);
         const name = this.#isSmall ? lane.name : `${index + 1}  ${lane.name ?? policyName(lane.policy)}`;
@@ -268,11 +268,7 @@ class Timeline {
             const isSelected = execution === this.selected;
             if (!isSelected && at - (last.get(execution.key) ?? -Infinity) < 1) continue;
             last.set(execution.key, at);
-            context.fillStyle = colour;
-            context.globalAlpha = isSelected ? 0.6 : 0.3;
-            context.fillRect(first, y - 5, Math.max(0, at - first), 10);
-            context.globalAlpha = 1;
-            this.#drawTicks(execution, y, colour, view, isSelected);
+            this.#drawWait(execution.behind, first, at, y, colour, view, isSelected);
             // Executions at once lie below each other.
             const below = lane.policy.whileRunning === "concurrent" ? 4 * (index % 4) : 0;
             this.#drawWork(execution, y + below, colour, view);
@@ -305,12 +301,12 @@ class Timeline {
         return text.length > 9 ? `…${text.slice(-8)}` : text;
     }
 
-    /** Draws the submits behind an execution on its bar; for the selected one with a line from each of them. */
-    #drawTicks(execution, y, colour, view, isSelected) {
+    /** Draws submits on their bar; for the selected one with a line from each of them. */
+    #drawTicks(submits, y, colour, view, isSelected) {
         const context = this.#context;
         context.fillStyle = isSelected ? theme.ink : colour;
         let last = -Infinity;
-        for (const submit of execution.behind) {
+        for (const submit of submits) {
             const px = view.x(submit.at);
             if (px - last < 1.5) continue;
             last = px;
@@ -355,8 +351,19 @@ class Timeline {
         context.stroke();
     }
 
+    /** Draws how long submits waited. */
+    #drawWait(submits, first, at, y, colour, view, isSelected = false) {
+        const context = this.#context;
+        context.fillStyle = colour;
+        context.globalAlpha = isSelected ? 0.6 : 0.3;
+        context.fillRect(first, y - 5, Math.max(0, at - first), 10);
+        context.globalAlpha = 1;
+        this.#drawTicks(submits, y, colour, view, isSelected);
+    }
+
     /** Draws submits that were not executed, except those that a later one superseded. */
-    #drawDrops(lane, bar, { left, x }) {
+    #drawDrops(lane, laneColour, bar, view) {
+        const { left, x } = view;
         let last = -Infinity;
         for (let index = firstIndex(lane.drops, "at", left); index < lane.drops.length; index++) {
             const drop = lane.drops[index];
@@ -364,6 +371,7 @@ class Timeline {
             if (px - last < 4) continue;
             last = px;
             const colour = drop.fate === "absorbed" ? theme.quiet : theme.bad;
+            if (drop.behind?.length) this.#drawWait(drop.behind, x(drop.behind[0].at), px, bar(drop.key).y, laneColour, view);
             this.#text("×", px, bar(drop.key).y + 4, "center", colour, "600");
         }
     }

@@ -123,6 +123,108 @@ class BreakTest(PageTest):
             saved = [] if button == "kill" else [[1000, 1100, "a"]]
             self.assertEqual([[save for save in lane if save[1] > save[0]] for lane in self.lanes()], [saved] * 3, button)
 
+    def test_a_slow_server_is_explained_by_what_came_of_it(self):
+        self.slow(True)
+        self.browser.run("document.getElementById('break-type').click()")
+        self.browser.run("playground.breaking.clock.advance(2000)")
+        self.assertEqual(self.says(), "")
+        self.browser.run("playground.breaking.clock.advance(20_000)")
+        self.assertEqual(self.says(), "Task.sleep: 2 saves began while another ran, 1 of an older draft replaced a newer one. Cancelling ends "
+                         "the sleep, not a save. debounce(for:) lost nothing here, but saved 300 ms later: it waits anew after a save. Lull ran "
+                         "one save at a time, and lost none.")
+        # Of a loop that saved the last edit as soon as Lull nothing is said.
+        self.do([0, "a"])
+        self.assertEqual(self.says(), "Task.sleep: 2 saves began while another ran, 1 of an older draft replaced a newer one. Cancelling ends "
+                         "the sleep, not a save. Lull ran one save at a time, and lost none.")
+
+    def test_leaving_the_screen_says_who_loses_what(self):
+        self.slow(False)
+        self.do([0, "a"], [1000, "ab"], [1100, "abc"], [1150, "leave"])
+        self.assertEqual(self.says(), "Task.sleep and debounce(for:) end with the screen, and lost 2 edits each. Lull saves what waits when it ends.")
+        # The next edit is on another screen.
+        self.do([0, "b"])
+        self.assertEqual(self.says(), "")
+        self.slow(True)
+        # The task has begun its save beside the other; the loop waits for it, and so does Lull.
+        self.do([0, "a"], [20_000, "b"], [20_500, "bc"], [21_000, "leave"])
+        self.assertEqual([row[1] for row in self.rows()], ["0", "1", "0"])
+        self.assertIn("lost 0 and 1 edit. Lull saves what waits", self.says())
+
+    def test_what_a_sleeping_machine_was_said_to_keep_is_not_said_when_the_screen_is_left(self):
+        self.slow(False)
+        self.do([0, "a"], [50, "ab"], [100, "abc"], [150, "sleep"])
+        self.assertIn("nothing is lost", self.says())
+        self.do([0, "a"], [50, "ab"], [100, "abc"], [150, "sleep"], [200, "leave"])
+        self.assertEqual([row[1] for row in self.rows()], ["3", "3", "0"])
+        self.assertNotIn("nothing is lost", self.says())
+        self.assertIn("lost 3 edits each", self.says())
+
+    def test_a_kill_says_what_went_and_leads_to_the_stores(self):
+        self.slow(True)
+        self.do([0, "a"], [1000, "ab"], [1100, "kill"])
+        self.assertEqual(self.says(), "kill -9 ended the process, and what it had in memory went with it: 2 edits, with Lull, too. A store "
+                         "survives it, and a save that was cut off is done again.")
+        self.assertTrue(self.browser.run("return document.querySelector('#break-says a').hash === '#stores'"))
+        self.slow(False)
+        self.do([0, "a"], [1000, "kill"])
+        self.assertIn("nothing was waiting in it: type first", self.says())
+
+    def test_an_incident_on_an_empty_stage_says_what_to_do_and_draws_nothing(self):
+        for button in ("leave", "kill", "sleep"):
+            self.do([0, button])
+            self.assertIn("type first, and do it before the 300 ms have passed", self.says(), button)
+        self.assertEqual(self.browser.run("return playground.breaking.stage.marks"), [])
+
+    def test_what_stops_the_typing_says_so(self):
+        for button in ("leave", "kill", "sleep"):
+            self.browser.run("""
+                document.getElementById("break-type").click();
+                playground.breaking.clock.advance(1500);
+            """)
+            count = self.browser.run("return playground.breaking.stage.submits.length")
+            self.do([0, button])
+            self.assertEqual(self.browser.run("return playground.breaking.stage.submits.length"), count)
+            self.assertTrue(self.says().startswith("The typing stopped. "), button)
+            self.browser.run("playground.breaking.clock.advance(20_000)")
+
+    def test_what_is_lost_is_seen_to_have_waited(self):
+        self.slow(False)
+        self.browser.run("""
+            window.drawn = [];
+            for (const name of ["fillRect", "fillText"]) {
+                const draw = CanvasRenderingContext2D.prototype[name];
+                CanvasRenderingContext2D.prototype[name] = function (...what) {
+                    if (this.canvas.id === "break-timeline" && (name === "fillText" || this.globalAlpha < 0.4)) drawn.push(what);
+                    return draw.apply(this, what);
+                };
+            }
+            document.getElementById("break").scrollIntoView();
+        """)
+        self.do([0, "a"], [100, "ab"], [200, "leave"])
+        self.browser.wait("return drawn.some(([text]) => text === 'screen left')")
+        bars, crosses = self.browser.run("""
+            const from = drawn.findLastIndex(([text]) => text === "edits");
+            const last = drawn.slice(from < 0 ? 0 : from);
+            return [last.filter((one) => one.length === 4 && one[3] === 10).map(([, , width]) => width), last.filter(([text]) => text === "×").length];
+        """)
+        self.assertEqual(crosses, 2)
+        # Two lost ones and Lull's, which waited as long.
+        self.assertEqual(len(bars), 3)
+        self.assertGreater(min(bars), 10)
+
+    def test_the_table_does_not_move_when_the_note_speaks(self):
+        for width in (1280, 390):
+            self.browser.resize(width, 900)
+            places = set()
+            for steps in ([], [[0, "leave"]], [[0, "type"]], [[0, "a"], [100, "sleep"]], [[0, "type"], [1500, "leave"]], [[0, "type"], [1500, "kill"]],
+                          [[0, "two"], [10, "type"]], [[0, "ab"], [100, "sleep"]]):
+                self.do(*steps)
+                places.add(self.browser.run("""
+                    return document.getElementById("break-table").offsetTop - document.getElementById("break-says").offsetTop;
+                """))
+            self.two()
+            self.assertEqual(len(places), 1, (width, places))
+
     def test_two_machines_double_the_saves_of_all_three(self):
         self.two()
         self.slow(False)

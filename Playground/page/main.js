@@ -90,10 +90,14 @@ function begin() {
         element("turn").textContent = "Your turn:";
         words.isSilent = false;
     });
+    let story = null;
     /** The button says what it does next. */
     const showPause = () => {
-        element("pause").textContent = timeline.isPaused || !(demo.isPlaying || demo.isOver) ? "Play" : "Pause";
+        const moves = story?.isTold ? story.isPlaying || timeline.isLively : demo.isPlaying || demo.isOver;
+        const text = timeline.isPaused || !moves ? "Play" : "Pause";
+        if (element("pause").textContent !== text) element("pause").textContent = text;
     };
+    timeline.drawn = showPause;
     /** Whether the timeline resumes at the next submit: a link or a restart has paused it, not the reader. */
     let resumesOnSubmit = false;
     const setPaused = (isPaused) => {
@@ -111,7 +115,6 @@ function begin() {
     };
     const showCounters = connectCounters(() => rows.show());
     let inputs = null;
-    let story = null;
     stage.changed = (name, about) => {
         if (name === "over") return showNotice("The last handle is released. Start over to continue.");
         if (name === "started over") {
@@ -138,6 +141,11 @@ function begin() {
     stage.policies = defaultPolicies();
     inputs = connectInputs(stage, timeline);
     element("pause").addEventListener("click", () => {
+        if (story.isTold) {
+            if (element("pause").textContent === "Play") return story.play();
+            story.pause();
+            return setPaused(true);
+        }
         if (!demo.isOver && !demo.isPlaying) {
             setPaused(false);
             demo.play();

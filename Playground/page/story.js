@@ -5,6 +5,11 @@
 const storyText = "weather in lisbon";
 const storyGaps = [0, 120, 100, 140, 90, 110, 130, 400, 120, 110, 350, 130, 100, 120, 90, 110, 140];
 
+/** The edits that a lane has lost, and those it loses if it ends now. */
+function unsaved({ withdrawn, pending }) {
+    return pending.reduce((sum, { count }) => sum + count, withdrawn);
+}
+
 /**
  * For each paragraph that sets the stage, the policies with what they stand for, and more: `server`, whether a slow one answers; `end`, what
  * happens half a second after the last key; `facts`, the numbers of the paragraph.
@@ -34,14 +39,14 @@ const storyScenes = {
         lanes: [["ends with the screen", makePolicy("debounce", 2000, { atEnd: "drop" })],
             ["saves when it ends", makePolicy("debounce", 2000, { atEnd: "flush" })]],
         end: (stage) => stage.releaseHandle("screen left"),
-        facts: ({ lanes }) => ({ lost: plural(lanes[0].withdrawn, "edit"), kept: lanes[1].withdrawn }),
+        facts: ({ lanes }) => ({ lost: plural(unsaved(lanes[0]), "edit"), kept: lanes[1].withdrawn }),
     },
     worker: {
         lanes: [["in memory", makePolicy("debounce", 2000, { atEnd: "flush" })],
             ["in a store, with another worker", makePolicy("debounce", 2000, { atEnd: "flush" })]],
         end: (stage) => stage.kill(),
         stored: 1,
-        facts: ({ lanes }) => ({ lost: plural(lanes[0].withdrawn, "edit"), kept: lanes[1].withdrawn }),
+        facts: ({ lanes }) => ({ lost: plural(unsaved(lanes[0]), "edit"), kept: lanes[1].withdrawn }),
     },
 };
 
@@ -68,6 +73,8 @@ class Story {
     /** Whether what is on the stage has been typed by the reader. */
     #isTyped = false;
     #end = null;
+    /** The numbers of what is played, when it has been played to its end. */
+    #settled = null;
 
     /**
      * @param observer The one of the stage.
@@ -101,15 +108,44 @@ class Story {
         for (const name of ["input", "click"]) element("stage").addEventListener(name, (event) => this.#call(event), { capture: true });
     }
 
-    /** The numbers of the paragraphs follow the stage. */
+    /** The numbers of a paragraph are those of what is played, from its beginning on; they follow the stage when it is the reader's. */
     show() {
         const scene = storyScenes[this.#step?.dataset.scene];
         if (!scene || this.#before === null || this.#stage.submits.length === 0) return;
-        const facts = { keys: plural(this.#stage.submits.length, "key"), ...scene.facts(this.#stage) };
+        const facts = this.isTold ? this.#settled : Story.#facts(scene, this.#stage);
         for (const [name, value] of Object.entries(facts)) {
             const place = this.#step.querySelector(`[data-fact=${name}]`);
             if (place && place.textContent !== String(value)) place.textContent = value;
         }
+    }
+
+    static #facts(scene, stage) {
+        return { keys: plural(stage.submits.length, "key"), ...scene.facts(stage) };
+    }
+
+    /** Whether a paragraph has set the stage, and nobody has changed what it plays. */
+    get isTold() {
+        return this.#settled !== null && this.#policies === this.#set;
+    }
+
+    /** Whether keys of it are to come. */
+    get isPlaying() {
+        return this.#stage.submits.length < this.#tasks.length;
+    }
+
+    /** Stops the keys that are to come. */
+    pause() {
+        for (const task of this.#tasks) this.#stage.clock.drop(task);
+        this.#tasks = [];
+        if (this.#end) this.#stage.clock.drop(this.#end);
+        this.#end = null;
+    }
+
+    /** Plays the paragraph from its beginning. */
+    play() {
+        this.pause();
+        const scene = storyScenes[this.#step.dataset.scene];
+        this.#perform(scene.lanes.map(([, policy]) => policy), scene, false);
     }
 
     /** Sets the stage for the paragraph that is read: the last one that has come up to the middle of what is free above the stage. */
@@ -129,10 +165,8 @@ class Story {
     }
 
     #drop() {
-        for (const task of this.#tasks) this.#stage.clock.drop(task);
-        this.#tasks = [];
-        if (this.#end) this.#stage.clock.drop(this.#end);
-        this.#end = null;
+        this.pause();
+        this.#settled = null;
     }
 
     #play() {
@@ -186,7 +220,7 @@ class Story {
         } : undefined;
     }
 
-    #perform(policies, scene) {
+    #perform(policies, scene, isStill = wantsLessMotion.matches) {
         const stage = this.#stage;
         this.#page.begin();
         stage.policies = policies;
@@ -195,7 +229,7 @@ class Story {
         this.#isTyped = false;
         const keys = this.#keys;
         const last = keys.at(-1).at;
-        const isStill = wantsLessMotion.matches;
+        this.#settled = scene ? Story.#facts(scene, Story.#settle(scene, keys)) : null;
         if (isStill || !scene) {
             // The stage is set as after the last that comes of it.
             const calls = keys.map((key) => ({ do: "submit", key: "", wait: null, ...key }));
@@ -211,26 +245,32 @@ class Story {
         this.show();
     }
 
+    /** Plays keys through a stage of its own, until all that comes of them has happened. */
+    static #settle(scene, keys) {
+        const clock = new Clock();
+        clock.hold(0);
+        const observer = {};
+        const stage = new Stage(clock, observer);
+        Story.#serve(stage, observer, scene);
+        stage.policies = scene.lanes.map(([, policy]) => policy);
+        Story.#name(stage, scene);
+        for (const { at, value, label } of keys) {
+            clock.advance(at - clock.now);
+            stage.submit(value, { label });
+        }
+        clock.advance(Story.untilEnd);
+        scene.end?.(stage);
+        clock.advance(3000);
+        return stage;
+    }
+
     /** Draws each scene on a stage of its own, as a picture that only paper shows. */
     #print() {
         const last = this.#keys.at(-1).at;
         for (const step of this.#steps) {
             const scene = storyScenes[step.dataset.scene];
             if (!scene) continue;
-            const clock = new Clock();
-            clock.hold(0);
-            const observer = {};
-            const stage = new Stage(clock, observer);
-            Story.#serve(stage, observer, scene);
-            stage.policies = scene.lanes.map(([, policy]) => policy);
-            Story.#name(stage, scene);
-            for (const { at, value, label } of this.#keys) {
-                clock.advance(at - clock.now);
-                stage.submit(value, { label });
-            }
-            clock.advance(Story.untilEnd);
-            scene.end?.(stage);
-            clock.advance(3000);
+            const stage = Story.#settle(scene, this.#keys);
             const canvas = make("canvas", { class: "drawn-for-paper" });
             step.append(make("div", {}, canvas));
             const timeline = new Timeline(canvas, stage);

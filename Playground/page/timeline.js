@@ -34,6 +34,8 @@ class Timeline {
     selected = null;
     #isSmall;
     #hint;
+    /** Called after each picture. */
+    drawn = () => {};
     /** Where the first policy begins, in pixels. */
     top;
 
@@ -123,6 +125,7 @@ class Timeline {
             this.#isAsked = false;
             this.draw();
             if (this.isLively && !wantsLessMotion.matches) this.ask();
+            this.drawn();
         });
     }
 

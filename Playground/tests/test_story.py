@@ -55,6 +55,63 @@ class StoryTest(PageTest):
         self.assertEqual(self.browser.run(self.LABELS), "ab")
         self.assertEqual(self.browser.run("return playground.stage.lanes[0].name"), "a request for each key")
 
+    def test_the_numbers_stand_while_a_paragraph_plays_and_are_true_when_it_has(self):
+        self.begin(motion="no-preference")
+        for index, scene in ((2, "bill"), (4, "draft")):
+            written = self.facts(scene)
+            self.browser.run("""
+                const step = document.querySelector(`[data-scene=${arguments[0]}]`);
+                window.changes = 0;
+                window.watch = new MutationObserver((all) => { changes += all.length; });
+                watch.observe(step, { subtree: true, childList: true, characterData: true });
+            """, scene)
+            self.read(index)
+            self.browser.wait("return playground.stage.submits.length > 2")
+            self.assertEqual(self.facts(scene), written)
+            self.browser.wait("return document.getElementById('pause').textContent === 'Play'")
+            self.assertEqual(self.browser.run(self.LABELS), "weather in lisbon")
+            self.assertEqual(self.browser.run("watch.disconnect(); return changes"), 0)
+            # The stage has come to the same numbers.
+            self.assertEqual(self.browser.run("""
+                const [first, second] = playground.stage.lanes;
+                return first.withdrawn > 0 ? [first.withdrawn, second.withdrawn] : [first.executions.length, second.executions.length];
+            """), [17, 0] if scene == "draft" else [17, 3])
+
+    def test_the_button_says_what_moves(self):
+        label = "return document.getElementById('pause').textContent"
+        count = "return playground.stage.submits.length"
+        self.begin(motion="no-preference")
+        self.read(2)
+        self.browser.wait(count + " > 2")
+        self.assertEqual(self.browser.run(label), "Pause")
+        self.browser.click("#pause")
+        self.assertEqual(self.browser.run(label), "Play")
+        stopped = self.browser.run(count)
+        self.browser.run("return new Promise((done) => setTimeout(done, 600))")
+        self.assertEqual(self.browser.run(count), stopped)
+        self.assertEqual(self.browser.run(label), "Play")
+        # It plays the paragraph again, not the opening.
+        self.browser.click("#pause")
+        self.assertEqual(self.browser.run(label), "Pause")
+        self.browser.wait(count + " === 17")
+        self.browser.wait(label + " === 'Play'")
+        self.assertFalse(self.browser.run("return playground.timeline.isLively"))
+        self.assertEqual(self.browser.run(self.LABELS), "weather in lisbon")
+        # Also for a reader who wants less motion, until they ask for it.
+        self.begin()
+        self.read(2)
+        self.browser.wait(label + " === 'Play'")
+        self.browser.click("#pause")
+        self.browser.wait("const { length } = playground.stage.submits; return length > 0 && length < 17")
+
+    def test_the_edits_of_a_reader_who_types_count_as_lost_before_the_screen_is_left(self):
+        self.begin()
+        self.read(4)
+        self.browser.run("playground.stage.clock.hold()")
+        self.browser.type("#type", "a draft")
+        self.assertEqual(self.facts("draft"), {"lost": "7 edits", "kept": "0"})
+        self.assertFalse(self.browser.run("return playground.stage.isOver"))
+
     def test_the_readers_keys_become_its_data(self):
         self.begin()
         self.read(1)

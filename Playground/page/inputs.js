@@ -32,6 +32,8 @@ function connectInputs(stage, timeline) {
     };
 
     element("submit").addEventListener("click", (event) => submit(++clicks, event));
+    // Enter in the field presses its button, too.
+    element("submit").form.addEventListener("submit", (event) => event.preventDefault());
     element("type").addEventListener("input", (event) => {
         const { value } = event.target;
         submit(value, event, lastLetter(value));
@@ -119,7 +121,7 @@ function connectVisits(stage, timeline) {
         const { executions } = stage.lanes[lane];
         if (executions.length === 0) {
             select(null);
-            element("detail").textContent = `${policyName(stage.lanes[lane].policy)}: nothing has been executed.`;
+            element("detail").textContent = `${policyName(stage.lanes[lane].policy)}: no run yet.`;
             return;
         }
         // Between lanes, selects the execution nearest in time; without a selection, the latest.

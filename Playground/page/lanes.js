@@ -39,7 +39,7 @@ class LaneRows {
      */
     static headline(lane) {
         const { counters: { submitted, rejected }, executions, runsToCome, withdrawn } = lane;
-        if (submitted === 0) return "nothing submitted yet";
+        if (submitted === 0) return "no call yet";
         const counted = submitted - withdrawn - rejected;
         const parts = [callsAndRuns(lane)];
         if (counted > 0) parts.push(`${percent(Math.max(0, counted - executions.length - runsToCome), counted)} % saved`);

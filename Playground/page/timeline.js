@@ -288,8 +288,14 @@ class Timeline {
                 lastText.set(execution.key, at);
                 this.#text(text, at, y - 11, "center", theme.ink, "600");
             }
-            const value = Timeline.shownValue(execution.value);
-            const half = context.measureText(value).width / 2;
+            // A longer part of the value, if it fits before that of the next.
+            const next = executions[index + 1] ? view.x(executions[index + 1].at) : Infinity;
+            let value = Timeline.shownValue(execution.value, 20);
+            let half = context.measureText(value).width / 2;
+            if (at - half <= lastValue + 4 || at + 2 * half > next || at + half > view.width) {
+                value = Timeline.shownValue(execution.value);
+                half = context.measureText(value).width / 2;
+            }
             if (this.#stage.keys.length === 1 && !this.#isSmall && !lane.isCrowded && at - half > lastValue + 4) {
                 lastValue = at + half;
                 this.#text(value, at, y + 23, "center", theme.quiet);
@@ -298,10 +304,10 @@ class Timeline {
     }
 
     /** A value in a few characters, of a long one the end. */
-    static shownValue(value) {
+    static shownValue(value, most = 9) {
         if (Array.isArray(value)) return plural(value.length, "value");
         const text = String(value);
-        return text.length > 9 ? `…${text.slice(-8)}` : text;
+        return text.length > most ? `…${text.slice(1 - most)}` : text;
     }
 
     /** Draws submits on their bar; for the selected one with a line from each of them. */

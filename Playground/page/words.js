@@ -25,7 +25,7 @@ class Words {
         const waited = execution.at - execution.first;
         const key = execution.key ? ` of ${execution.key}` : "";
         const late = waited > 0 ? `, ${shownDuration(waited)} after the first of them` : ", at once";
-        const behind = plural(execution.count, "submit");
+        const behind = plural(execution.count, "call");
         const end = { failed: " The handler threw.", superseded: " It was cancelled for a newer value.",
             cancelled: " It was cancelled.", interrupted: " It was interrupted, and began again with a newer value." }[execution.outcome] ?? "";
         return `${policyName(policy)}: ${value}${key} on the ${execution.edge} edge, ${behind} behind it${late}.${end}`;
@@ -75,11 +75,11 @@ class Words {
         const { submits, executions } = this.#heard;
         this.#heard = { submits: 0, executions: [] };
         if (submits + executions.length === 0) return;
-        const parts = submits > 0 ? [`${plural(submits, "submit")}.`] : [];
+        const parts = submits > 0 ? [`${plural(submits, "call")}.`] : [];
         this.#stage.lanes.forEach((lane, index) => {
             const own = executions.filter((execution) => execution.lane === index);
             if (own.length === 1) parts.push(Words.sentence(own[0], lane.policy));
-            if (own.length > 1) parts.push(`${policyName(lane.policy)}: ${plural(own.length, "execution")}.`);
+            if (own.length > 1) parts.push(`${policyName(lane.policy)}: ${plural(own.length, "run")}.`);
         });
         this.#spoken.textContent = parts.join(" ");
     }

@@ -76,7 +76,7 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.text("#turn"), "Try it:")
         self.browser.run("document.getElementById('timeline').focus()")
         self.browser.keys("\ue012")                         # left
-        self.assertIn("on the trailing edge, 9 submits behind it", self.browser.text("#detail"))
+        self.assertIn("on the trailing edge, 9 calls behind it", self.browser.text("#detail"))
         self.assertEqual(self.browser.text("#turn"), "Your turn:")
         self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
         self.assertEqual(self.browser.text("#pause"), "Play")
@@ -128,6 +128,31 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.run(self.state), [2, True, "Play"])
         self.browser.click("#pause")
         self.assertEqual(self.browser.run(self.state), [2, False, "Pause"])
+
+    def test_enter_in_the_field_makes_one_call_as_its_button_does(self):
+        self.browser.open(PAGE)
+        self.assertEqual(self.browser.text("#submit"), "One call")
+        self.browser.wait(self.played)
+        self.browser.type("#type", "\ue007")
+        self.assertEqual(self.browser.run("return playground.stage.submits.map(({ value }) => value)"), [1])
+        self.assertEqual(self.browser.text("#turn"), "Your turn:")
+        self.browser.type("#type", "a\ue007")
+        self.browser.click("#submit")
+        self.assertEqual(self.browser.run("return playground.stage.submits.map(({ value }) => value)"), [1, "a", 2, 3])
+        # The page has not been left.
+        self.assertEqual(self.browser.run("return location.search"), "")
+
+    def test_a_phone_shows_the_introduction_and_the_legend_above_the_picture(self):
+        self.browser.resize(390, 800)
+        self.browser.open(PAGE)
+        self.browser.wait(self.played)
+        legend, picture, links, button = self.browser.run("""
+            const rect = (selector) => document.querySelector(selector).getBoundingClientRect();
+            return [rect("#first-legend").bottom, rect(".seen").top, rect("[aria-label='Parts of the page']").height, rect("#submit").bottom];
+        """)
+        self.assertLessEqual(legend, picture)
+        self.assertLessEqual(links, 50)
+        self.assertLessEqual(button, 800)
 
     def test_with_reduced_motion_it_shows_one_burst(self):
         self.browser.emulate(prefers_reduced_motion="reduce")

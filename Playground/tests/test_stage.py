@@ -250,8 +250,8 @@ class StageTest(StageCase):
         self.hold()
         self.browser.type("#type", "hi")
         self.advance(400)
-        self.assertIn("“hi” on the trailing edge, 2 submits behind it", self.browser.text("#log"))
-        self.browser.wait("return document.getElementById('spoken').textContent.includes('2 submits.')")
+        self.assertIn("“hi” on the trailing edge, 2 calls behind it", self.browser.text("#log"))
+        self.browser.wait("return document.getElementById('spoken').textContent.includes('2 calls.')")
 
     def test_a_spacing_holds_back_what_comes_to_rest_too_soon(self):
         self.set("option-spacing", "2s")

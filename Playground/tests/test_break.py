@@ -304,6 +304,14 @@ class BreakTest(PageTest):
         self.assertIn("Task.sleep(for: .milliseconds(300))", self.browser.text("#break-task"))
         self.assertIn("Debouncer(for: .milliseconds(300))", self.browser.text("#break-lull"))
 
+    def test_what_came_of_the_edits_stands_right_below_the_note(self):
+        for width in (1280, 390):
+            self.browser.resize(width, 900)
+            row, caption = self.browser.run("""
+                return ["tbody", "caption"].map((part) => document.querySelector(`#break-table ${part}`).getBoundingClientRect().top);
+            """)
+            self.assertLess(row, caption, width)
+
     def test_it_fits_every_width(self):
         for width in (1280, 768, 390):
             self.browser.resize(width, 900)

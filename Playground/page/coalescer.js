@@ -104,12 +104,11 @@ class Coalescer {
         return this.#queues.filter((queue) => queue.length > 0).length;
     }
 
-    /** For each key with a pending value, the instant of its oldest submit and the instant at which it is due. */
+    /** For each key with a value that is pending, or due and waiting to start, the instants of its oldest submit and at which it is due. */
     get pending() {
         return this.#keys.flatMap((key, number) => {
-            const due = this.nextDue(key);
             const queue = this.#queues[number];
-            return due == null || queue.length === 0 ? [] : [{ key, first: queue[0].at, due, count: queue.length }];
+            return queue.length === 0 ? [] : [{ key, first: queue[0].at, due: this.nextDue(key) ?? this.#clock.now, count: queue.length }];
         });
     }
 

@@ -274,7 +274,7 @@ class Timeline {
             this.#drawWait(execution.behind, first, at, y, colour, view, isSelected);
             // Executions at once lie below each other.
             const below = lane.policy.whileRunning === "concurrent" ? 4 * (index % 4) : 0;
-            this.#drawWork(execution, y + below, colour, view);
+            this.#drawWork(execution, y + below, colour, view, lane.policy.whileRunning === "cancel");
             this.#drawMark(execution.edge, at, y, isSelected ? 9 : 7, colour);
             if (isSelected) {
                 context.strokeStyle = theme.ink;
@@ -325,15 +325,17 @@ class Timeline {
     }
 
     /** Draws how long the handler runs. */
-    #drawWork(execution, y, colour, view) {
+    #drawWork(execution, y, colour, view, isReplacing) {
         const context = this.#context;
         if (execution.takes === 0 && execution.outcome === "executed") return;
         // Who sleeps hears later of its end.
         const end = Math.min(execution.endedAt ?? this.#stage.clock.now, execution.startedAt + (execution.takes || Infinity));
         const [from, to] = [view.x(execution.startedAt), view.x(end)];
         const isCut = execution.outcome === "interrupted";
-        const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed" && !isCut);
-        context.fillStyle = isBad ? theme.bad : colour;
+        // It made way for a newer one, as it should.
+        const isReplaced = isReplacing && ["cancelled", "superseded"].includes(execution.outcome);
+        const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed" && !isCut && !isReplaced);
+        context.fillStyle = isBad ? theme.bad : isReplaced ? theme.base : colour;
         context.globalAlpha = isCut ? 0.45 : 1;
         // An execution that was interrupted is cut off, and the one that goes on with its values begins at the cut.
         const slant = (isSlanted) => isSlanted ? 4 : 0;

@@ -72,7 +72,7 @@ class WorkerControls {
     #play() {
         const workers = this.#workers;
         if (workers.isPlaying) return workers.pause();
-        if (workers.now >= workers.end && workers.isAtRest) workers.seek(0);
+        if (workers.now >= workers.end && workers.hasNothingToCome) workers.seek(0);
         workers.play();
     }
 
@@ -91,6 +91,7 @@ class WorkerControls {
         const workers = this.#workers;
         if (!workers.present) return;
         const { state, past } = workers.present;
+        element("stores-tell").disabled = element("stores-story").selectedIndex === storeStories.length - 1;
         element("stores-play").textContent = workers.isPlaying ? "Pause" : "Play";
         const at = element("stores-at");
         at.max = Math.ceil(workers.end);
@@ -148,7 +149,7 @@ class WorkerControls {
         const says = element("stores-says");
         const lost = this.#workers.present.results.map((keys) => keys.reduce((sum, one) => sum + one.lost, 0));
         const sum = lost.some((count) => count > 0) ? ` Lost so far: ${lost[0]} with the store, ${lost[1]} without.` : "";
-        const text = last ? `${clockText(last.at)}: ${last.text}${sum}` : "Edit something, or let a story be played.";
+        const text = last ? `${clockText(last.at)}: ${last.text}${sum}` : this.#workers.hasNothingToCome ? "Edit something, or let a story be played." : "Nothing is due yet.";
         if (says.textContent !== text) says.textContent = text;
         const list = element("stores-log");
         const isSame = (one, index) => one.at === words[index]?.at && one.text === words[index]?.text;

@@ -110,9 +110,14 @@ class Workers {
         this.controls.show();
     }
 
+    /** Whether nothing is to come. */
+    get hasNothingToCome() {
+        return this.#world.isAtRest;
+    }
+
     /** Whether nothing is to come, since a while. */
     get isAtRest() {
-        return this.#world.isAtRest && this.end - (this.records.at(-1)?.at ?? 0) > 1500;
+        return this.hasNothingToCome && this.end - (this.records.at(-1)?.at ?? 0) > 1500;
     }
 
     #go(at) {

@@ -50,6 +50,22 @@ class BreakTest(PageTest):
         self.assertEqual(self.rows(), [["2", "0", "0", "0", "“abc”"]] * 3)
         self.assertIsNone(self.browser.run("return document.querySelector('#break .bad')?.textContent ?? null"))
 
+    def test_an_edit_that_waits_for_the_end_of_a_save_is_shown_as_pending(self):
+        self.slow(True)
+        waits = self.browser.run("""
+            const { breaking } = playground;
+            const field = document.getElementById("break-field");
+            for (const text of ["a", "ab"]) {
+                field.value = text;
+                field.dispatchEvent(new Event("input"));
+                breaking.clock.advance(500);
+            }
+            return breaking.stage.lanes.map(({ pending }) => pending.map(({ first, due, count }) =>
+                [first, due].map((at) => Math.round(at - breaking.stage.calls[0].at)).concat(count)));
+        """)
+        # Of the task it runs, and Lull's save of it has been due since 800 ms.
+        self.assertEqual((waits[0], waits[2]), ([], [[500, 1000, 1]]))
+
     def test_a_slow_server_lets_the_tasks_saves_overtake_each_other(self):
         self.slow(True)
         self.do([0, "a"], [500, "ab"])

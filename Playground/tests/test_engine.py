@@ -90,7 +90,7 @@ class EngineTest(StageCase):
         self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions[0].value"), "abc")
 
     def test_the_page_is_small_and_asks_for_nothing_from_the_network(self):
-        self.assertLessEqual(os.path.getsize(PAGE), 560_000)
+        self.assertLessEqual(os.path.getsize(PAGE), 580_000)
         names = self.browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         self.assertEqual([name for name in names if not name.startswith(("data:", "blob:"))], [])
 

@@ -60,6 +60,33 @@ class TimelineTest(StageCase):
         self.advance(500)
         self.assertEqual(self.browser.run(written)[-1], "…e weather in vienna")
 
+    def test_a_run_that_makes_way_for_a_newer_one_is_not_red(self):
+        self.hold()
+        reds = []
+        for rule in ("cancel", "concurrent"):
+            self.browser.run("""
+                const { stage } = playground;
+                stage.policies = [makePolicy("debounce", 100, { whileRunning: arguments[0] })];
+                stage.setHandler(2000, "never");
+                for (const at of [0, 500]) {
+                    stage.submit("a", { at: stage.clock.now });
+                    stage.clock.advance(500);
+                }
+                if (arguments[0] === "concurrent") stage.cancel(true);
+                stage.clock.advance(100);
+            """, rule)
+            reds.append(self.browser.run("""
+                const { timeline } = playground;
+                const fill = CanvasRenderingContext2D.prototype.fill;
+                let count = 0;
+                CanvasRenderingContext2D.prototype.fill = function (...all) { count += this.fillStyle === theme.bad; fill.apply(this, all); };
+                timeline.draw();
+                CanvasRenderingContext2D.prototype.fill = fill;
+                return count;
+            """))
+        self.assertEqual(reds[0], 0)
+        self.assertGreater(reds[1], 0)
+
     def test_time_stops_a_second_after_the_last_run_so_that_it_stays_in_sight(self):
         self.hold()
         for _ in range(9):

@@ -510,6 +510,14 @@ class ShownTest(WorkersCase):
         self.assertEqual(self.browser.run("return playground.workers.isPlaying"), False)
         self.assertGreater(self.browser.run("return playground.workers.now"), 5000)
 
+    def test_play_at_the_end_of_a_story_plays_it_again(self):
+        self.choose("story", 0)
+        self.press("play")
+        self.assertLess(self.browser.run("return playground.workers.now"), 1000)
+        self.press("play")
+        self.press("clear")
+        self.assertTrue(self.browser.run("return document.getElementById('stores-tell').disabled"))
+
     def test_starting_over_takes_the_usual_settings(self):
         self.choose("lease", 1000)
         self.choose("wait", 300)

@@ -100,7 +100,7 @@ struct StoreServerTests {
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
         #expect(try store.run("workers --json").output == "")
         // When the worker is stopped, it waits for its commands for half of the lease.
-        let worker = try store.start("work --jobs 2 --lease 3s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 100"])
+        let worker = try store.start("work --jobs 2 --lease 2s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 100"])
         for _ in 0..<2 { _ = try worker.line() }
         let listed = try store.object("workers --json")
         #expect(listed["host"] as? String == ProcessInfo.processInfo.hostName)
@@ -183,9 +183,6 @@ struct StoreServerTests {
         let durable = try lull("status", "--store", server.url(920, durability: nil))
         #expect(durable.ending == 74)
         #expect(durable.errors.contains("CONFIG SET appendonly yes"), "\(durable.errors)")
-        let nowhere = try lull("status", "--store", "redis+unix:///nonexistent")
-        #expect(nowhere.ending == 74)
-        #expect(nowhere.errors.hasPrefix("lull: the server cannot be reached: "), "\(nowhere.errors)")
         let port = try lull("status", "--store", "redis://localhost:x")
         #expect(port.errors.contains("the port in the URL must be a number"), "\(port.errors)")
     }
@@ -198,9 +195,18 @@ struct StoreServerTests {
         let missing = try lull("status", "--store", try TestServer.shared.get().url("no_schema"))
         #expect(missing.ending == 74)
         #expect(missing.errors.contains("`lull schema --store URL --apply`"), "\(missing.errors)")
-        let nowhere = try lull("status", "--store", "postgres://lull@/x?host=/nonexistent")
-        #expect(nowhere.ending == 74)
-        #expect(nowhere.errors.hasPrefix("lull: the server cannot be reached: "), "\(nowhere.errors)")
+    }
+
+    @Test(.onServer, .onRedis) func `a server that cannot be reached is given up`() throws {
+        // At once: each is tried for a while.
+        let commands = try ["redis+unix:///nonexistent", "postgres://lull@/x?host=/nonexistent"].map { url in
+            try ToolProcess(["status", "--store", url])
+        }
+        for command in commands {
+            let nowhere = try command.finish()
+            #expect(nowhere.ending == 74)
+            #expect(nowhere.errors.hasPrefix("lull: the server cannot be reached: "), "\(nowhere.errors)")
+        }
     }
 
     @Test(.onServer, .longForm) func `a worker outlives a restart of the server and ends at a signal without one`()

@@ -82,7 +82,7 @@ struct TopTests {
             terminal.shown().split(separator: "\u{1B}[H\u{1B}[J")
                 .map { $0.split(separator: "\n", omittingEmptySubsequences: false).dropLast() }
         }
-        try eventually("three tables") { tables().count > 3 }
+        try eventually("two tables") { tables().count > 2 }
         let whole = tables().dropLast()
         #expect(whole.allSatisfy { $0.count <= 5 } && whole.contains { $0.count == 5 }, "\(whole)")
         top.signal(SIGTERM)

@@ -67,6 +67,11 @@ package struct HTTPRequest: Sendable {
     }
 }
 
+extension UInt8 {
+    /// Whether it is a digit of ASCII. The integers of the standard library take signs as well.
+    package var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}
+
 /// Percent-encoding (RFC 3986, section 2.1).
 package enum PercentEncoding {
     /// Returns the bytes; nil if a percent sign begins no byte.

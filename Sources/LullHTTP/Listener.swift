@@ -34,7 +34,7 @@ package struct Listener: Sendable {
 
     /// Reads digits alone: no sign.
     private static func number(_ text: Substring) -> UInt16? {
-        text.utf8.first == UInt8(ascii: "+") ? nil : UInt16(text)
+        text.utf8.allSatisfy(\.isDigit) ? UInt16(text) : nil
     }
 
     /// Returns what to write instead of a text that names no place.

@@ -339,7 +339,7 @@ struct HTTPServerTests {
 
     @Test func `a place can be a path, and nothing else`() {
         #expect(Listener.place("unix:/run/lull") == .path("/run/lull"))
-        for text in ["", ":80", "host", "host:", "::1:80", "unix:", "host:-1", "host:+1", "host:65536"] {
+        for text in ["", ":80", "host", "host:", "::1:80", "unix:", "host:-1", "host:+1", "host:-0", "host:65536"] {
             #expect(Listener.place(text) == nil, "\(text)")
         }
     }

@@ -244,16 +244,14 @@ struct Access: Sendable {
         let name = rest.prefix { $0 != UInt8(ascii: isBracketed ? "]" : ":") }
         rest = rest[name.endIndex...]
         if isBracketed, rest.popFirst() == nil { return nil }
-        if rest.popFirst() ?? UInt8(ascii: ":") != UInt8(ascii: ":") || !rest.allSatisfy(isDigit) { return nil }
+        if rest.popFirst() ?? UInt8(ascii: ":") != UInt8(ascii: ":") || !rest.allSatisfy(\.isDigit) { return nil }
         return String(Substring(name))
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
     /// Whether a name is an address of this machine: four numbers, the first of them 127.
     private static func isLoopback(_ name: String) -> Bool {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0].elementsEqual("127".utf8)
-            && parts.allSatisfy { $0.count <= 3 && $0.allSatisfy(isDigit) && UInt8(Substring($0)) != nil }
+            && parts.allSatisfy { $0.count <= 3 && $0.allSatisfy(\.isDigit) && UInt8(Substring($0)) != nil }
     }
 }

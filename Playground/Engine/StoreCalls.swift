@@ -89,16 +89,15 @@ public func changeDead(_ store: Int32, _ run: Int64, _ retries: Int32) {
     }
 }
 
-/// What can be done to a worker: add one; start it, kill it, stop it. One that there is not is left alone, here and below.
+/// What can be done to a worker: add one; start it, kill it, stop it.
 @c(lull_store_worker)
 public func changeWorker(_ store: Int32, _ worker: Int32, _ change: Int32) {
-    call(store) { simulation in
-        if change == 0 { return simulation.addWorker() }
-        guard simulation.workers.indices.contains(Int(worker)) else { return }
+    if change == 0 { return call(store) { $0.addWorker() } }
+    call(store, worker) { simulation, worker in
         switch change {
-        case 1: simulation.start(Int(worker))
-        case 2: simulation.kill(Int(worker))
-        default: simulation.stop(Int(worker))
+        case 1: simulation.start(worker)
+        case 2: simulation.kill(worker)
+        default: simulation.stop(worker)
         }
     }
 }
@@ -106,13 +105,12 @@ public func changeWorker(_ store: Int32, _ worker: Int32, _ change: Int32) {
 /// Suspends the machine of a worker, or cuts it off from the store, until an instant.
 @c(lull_store_trouble)
 public func troubleWorker(_ store: Int32, _ worker: Int32, _ sleeps: Int32, _ until: Int64) {
-    call(store) { simulation in
-        guard simulation.workers.indices.contains(Int(worker)) else { return }
+    call(store, worker) { simulation, worker in
         let until = CoreInstant(nanoseconds: until)
         if sleeps != 0 {
-            simulation.sleep(Int(worker), until: until)
+            simulation.sleep(worker, until: until)
         } else {
-            simulation.cutOff(Int(worker), until: until)
+            simulation.cutOff(worker, until: until)
         }
     }
 }
@@ -144,4 +142,12 @@ private func call(_ store: Int32, _ body: (StoreSimulation) -> Void) {
     body(simulation)
     for number in simulation.records.numbers { outbox.append(number) }
     simulation.records.clear()
+}
+
+/// Leaves alone a worker that there is not: a story may name one that other settings do not have.
+private func call(_ store: Int32, _ worker: Int32, _ body: (StoreSimulation, Int) -> Void) {
+    call(store) { simulation in
+        let worker = Int(worker)
+        if simulation.workers.indices.contains(worker) { body(simulation, worker) }
+    }
 }

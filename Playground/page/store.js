@@ -128,7 +128,7 @@ class StoreSimulation {
         this.#take(() => lull.lull_store_trouble(this.#number, worker, 0, nanoseconds(this.now + milliseconds)));
     }
 
-    /** Lets the next handlers throw, so many. */
+    /** Lets that many of the next handlers throw. */
     fail(count) {
         this.#set(count);
     }

@@ -62,17 +62,18 @@ class StoreHistory {
 
     claimed(record) {
         const { at, worker, run, key, attempt, fence, until, count } = record;
-        const from = this.#hold({ run });
+        const before = this.#hold({ run });
         // What is handed out again was taken before.
-        for (const wait of this.waits) if (!from && wait.key === key && wait.isDue && wait.claimedAt === null) wait.claimedAt = at;
+        if (!before) for (const wait of this.waits) if (wait.key === key && wait.isDue && wait.claimedAt === null) wait.claimedAt = at;
+        const from = before?.closedAt === null ? before : null;
         const last = this.rests.findLast((rest) => rest.run === run);
         if (last) last.until = Math.min(last.until ?? at, at);
         // The lower slot only if something is still seen in the upper one.
         const isTaken = (slot) => this.holds.some((hold) => hold.worker === worker && hold.slot === slot && StoreHistory.seenUntil(hold) > at);
         this.holds.push({ worker, run, key, value: this.#values.get(run), attempt, fence, until, count, claimedAt: at, startedAt: null,
             endedAt: null, how: null, cutAt: null, closedAt: null, takenAt: null, isLost: false, isPutBack: false, beats: [],
-            slot: isTaken(0) ? 1 : 0, from: from && from.closedAt === null ? from : null });
-        if (from && from.closedAt === null) from.takenAt = at;
+            slot: isTaken(0) ? 1 : 0, from });
+        if (from) from.takenAt = at;
     }
 
     /** Until when something of a run is drawn in a worker's lane: a lease that nobody gives back is seen until it ends. */

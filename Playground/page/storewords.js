@@ -24,8 +24,8 @@ const storeSentences = {
         return [0, `${value} is submitted: it is in the store${after}.`];
     },
     due: (_, what) => [0, `${what} is due, and ready for a worker.`],
-    claimed: ({ worker, run, attempt, fence, until, count }, what, { holds }) => attempt > 1
-        ? [2, `Worker ${worker + 1} ${holds.at(-1).from && holds.at(-1).from.worker !== worker ? "takes over" : "tries"} ${what}, attempt ${attempt}: `
+    claimed: ({ worker, attempt, fence, until, count }, what, { holds }) => attempt > 1
+        ? [2, `Worker ${worker + 1} ${(holds.at(-1).from?.worker ?? worker) === worker ? "tries" : "takes over"} ${what}, attempt ${attempt}: `
             + `its fence is ${fence}, its lease ends at ${clockText(until)}.`]
         : [1, `Worker ${worker + 1} takes ${what}${behindText(count)}: its fence is ${fence}, its lease ends at ${clockText(until)}.`],
     started: ({ worker }, what) => [0, `Worker ${worker + 1} begins to save ${what}.`],

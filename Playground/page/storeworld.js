@@ -1,8 +1,5 @@
 // One course of events: the workers over a store and the machines without one, from the beginning to an instant.
 
-/** The calls that are about a worker. */
-const workerCalls = ["kill", "stop", "start", "sleep", "cutOff"];
-
 class StoreWorld {
     #simulation;
     #memory;
@@ -49,19 +46,18 @@ class StoreWorld {
         this.#memory.advance(to);
     }
 
-    static #perform({ do: name, args, number }, simulation, { keys, dead, workers }) {
+    static #perform({ do: name, args, number }, simulation, { keys, dead }) {
         const values = args.map((value) => value?.workerOf ? keys.find(isOf(value.workerOf))?.run?.worker
             : value?.deadOf ? dead.find(isOf(value.deadOf))?.run : value);
-        // With other settings there may be no such worker or run.
+        // With other settings nobody may have the key, or it may not be dead.
         if (values[0] === undefined && args.length > 0) return;
-        if (workerCalls.includes(name) && values[0] >= workers.length) return;
         if (name === "submit") simulation.submit(args[0], `${args[0]} ${number}`);
         else if (name === "takes") [simulation.takes] = values;
         else simulation[name]?.(...values);
     }
 
     /** Whether nothing is to come. */
-    get isAtRest() {
+    get hasNothingToCome() {
         return this.#done === this.#calls.length && this.#simulation.state.keys.every(({ pending, ready, run }) => !pending && !ready && !run);
     }
 

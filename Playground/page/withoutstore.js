@@ -3,10 +3,8 @@
 class WithoutStore {
     #clock = new Clock();
     #policy;
-    /** The process of each machine; null for none. */
+    /** The process of each machine, also while it ends; null for none. */
     #machines;
-    /** Every process that lives, those too that are ending. */
-    #living = new Set();
     #takes;
     #fails = 0;
     #turn = 0;
@@ -33,13 +31,16 @@ class WithoutStore {
         process.coalescer = new Coalescer(this.#policy, clock, (execution) => this.#begin(process, execution), {
             ended: (execution) => this.#end(process, execution),
         });
-        this.#living.add(process);
         return process;
+    }
+
+    get #living() {
+        return this.#machines.filter((process) => process !== null);
     }
 
     #begin(process, execution) {
         const { key, value } = execution;
-        const others = [...this.#living].filter((other) => other !== process);
+        const others = this.#living.filter((other) => other !== process);
         const due = process.alive.get(key).get(value) + this.#policy.wait;
         // One debouncer would have waited for the newer edit, or for the other's end. Of two saves in the place of one, one is too many.
         execution.isDouble = others.some((other) => other.running.get(key)?.isDouble === false
@@ -82,26 +83,21 @@ class WithoutStore {
         this.#losses.push({ machine: 0, key, first: this.#clock.now, at: this.#clock.now });
     }
 
-    /** The process of a machine, also while it ends. */
-    #processOf(index) {
-        return [...this.#living].find(({ machine }) => machine === index);
-    }
-
     kill(index) {
-        const process = this.#processOf(index);
+        const process = this.#machines[index];
         if (!process) return;
         const { now } = this.#clock;
         for (const { key, first } of process.coalescer.pending) this.#losses.push({ machine: index, key, first, at: now });
         for (const execution of process.running.values()) Object.assign(execution, { endedAt: now, outcome: "killed" });
         process.coalescer.dispose();
-        this.#living.delete(process);
         this.#machines[index] = null;
         this.#endSpans(index);
         this.#spans.push({ worker: index, kind: "killed", at: now, until: null });
     }
 
     start(index) {
-        if (this.#processOf(index)) return;
+        // With other settings there may be no such machine.
+        if (this.#machines[index] !== null) return;
         this.#machines[index] = this.#process(index);
         this.#endSpans(index);
     }
@@ -113,8 +109,6 @@ class WithoutStore {
     /** A process that was asked to end is gone when it has nothing left. */
     #leave(process) {
         if (!process.isStopping || [...process.alive.values()].some(({ size }) => size > 0)) return;
-        this.#living.delete(process);
-        if (this.#machines[process.machine] !== process) return;
         this.#machines[process.machine] = null;
         this.#spans.push({ worker: process.machine, kind: "ended", at: this.#clock.now, until: null });
     }
@@ -153,7 +147,7 @@ class WithoutStore {
 
     /** What there is to draw: what runs and ran, what was lost, and what waits. */
     get picture() {
-        const waits = [...this.#living].flatMap(({ coalescer, machine }) => coalescer.pending.map((wait) => ({ ...wait, machine })));
+        const waits = this.#living.flatMap(({ coalescer, machine }) => coalescer.pending.map((wait) => ({ ...wait, machine })));
         return { runs: this.#runs, losses: this.#losses, spans: this.#spans, waits };
     }
 
@@ -162,12 +156,12 @@ class WithoutStore {
         return [...this.#submitted].map(([key, count]) => {
             const effects = this.effects.filter(isOf(key));
             const saved = Math.max(0, ...effects.map(({ number }) => number));
-            const alive = Math.max(0, ...[...this.#living].flatMap(({ alive }) => [...alive.get(key)?.keys() ?? []]));
+            const alive = Math.max(0, ...this.#living.flatMap(({ alive }) => [...alive.get(key)?.keys() ?? []]));
             const waiting = Math.max(0, alive - saved);
             return { key, edits: count, saves: effects.length, waiting, lost: count - saved - waiting,
                 stale: effects.filter(({ isStale }) => isStale).length, doubled: effects.filter(({ isDouble }) => isDouble).length,
                 refused: 0, dead: 0, server: effects.at(-1)?.number ?? 0,
-                isAtRest: [...this.#living].every(({ alive }) => !alive.get(key)?.size) };
+                isAtRest: this.#living.every(({ alive }) => !alive.get(key)?.size) };
         });
     }
 }

@@ -23,7 +23,7 @@ class WorkerControls {
         for (const [index, { name }] of storeStories.entries()) element("stores-story").append(make("option", { value: index }, name));
         const on = (id, body, event = "click") => element(`stores-${id}`).addEventListener(event, body);
         const tell = () => {
-            const story = storeStories[element("stores-story").value];
+            const story = this.#story;
             workers.tell(story);
             if (story.calls.length === 0) return;
             if (wantsLessMotion.matches) workers.seek(story.until);
@@ -60,6 +60,10 @@ class WorkerControls {
         return Number(document.querySelector("#stores-which input:checked")?.value ?? 0);
     }
 
+    get #story() {
+        return storeStories[element("stores-story").value];
+    }
+
     get #pastLease() {
         return this.#workers.settings.lease + WorkerControls.longer;
     }
@@ -91,7 +95,7 @@ class WorkerControls {
         const workers = this.#workers;
         if (!workers.present) return;
         const { state, past } = workers.present;
-        element("stores-tell").disabled = element("stores-story").selectedIndex === storeStories.length - 1;
+        element("stores-tell").disabled = this.#story.calls.length === 0;
         element("stores-play").textContent = workers.isPlaying ? "Pause" : "Play";
         const at = element("stores-at");
         at.max = Math.ceil(workers.end);
@@ -149,7 +153,8 @@ class WorkerControls {
         const says = element("stores-says");
         const lost = this.#workers.present.results.map((keys) => keys.reduce((sum, one) => sum + one.lost, 0));
         const sum = lost.some((count) => count > 0) ? ` Lost so far: ${lost[0]} with the store, ${lost[1]} without.` : "";
-        const text = last ? `${clockText(last.at)}: ${last.text}${sum}` : this.#workers.hasNothingToCome ? "Edit something, or let a story be played." : "Nothing is due yet.";
+        const text = last ? `${clockText(last.at)}: ${last.text}${sum}`
+            : this.#workers.hasNothingToCome ? "Edit something, or let a story be played." : "Nothing is due yet.";
         if (says.textContent !== text) says.textContent = text;
         const list = element("stores-log");
         const isSame = (one, index) => one.at === words[index]?.at && one.text === words[index]?.text;

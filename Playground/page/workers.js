@@ -76,7 +76,7 @@ class Workers {
         if (direction < 0) return this.#go(records.findLast(isWorth)?.at ?? 0);
         const limit = this.end + 10_000;
         let next = records.find(isWorth)?.at;
-        for (let at = this.end; next === undefined && at < limit && !this.#world.isAtRest;) {
+        for (let at = this.end; next === undefined && at < limit && !this.#world.hasNothingToCome;) {
             const { length } = records;
             this.#world.simulate(at += 20);
             next = records.slice(length).find(isWorth)?.at;
@@ -112,7 +112,7 @@ class Workers {
 
     /** Whether nothing is to come. */
     get hasNothingToCome() {
-        return this.#world.isAtRest;
+        return this.#world.hasNothingToCome;
     }
 
     /** Whether nothing is to come, since a while. */

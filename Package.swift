@@ -32,7 +32,8 @@ let package = Package(
         .target(name: "Lull", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
         .target(name: "LullDispatch", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullDurable", dependencies: ["Lull", "CLullSystem"], swiftSettings: settings),
-        // Without `pkgConfig`: the module map names the library, and pkg-config could give a build for iOS the paths of macOS.
+        // Without `pkgConfig`: the module map names the library, and pkg-config could give a build for iOS the paths of
+        // macOS.
         .systemLibrary(name: "CLullSQLite"),
         .target(
             name: "LullSQLite", dependencies: ["LullDurable", "CLullSQLite", "CLullSystem"], swiftSettings: settings),

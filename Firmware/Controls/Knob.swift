@@ -3,9 +3,9 @@ public import LullEmbedded
 
 /// A rotary encoder with four steps from detent to detent: reports the detent at which it has stopped.
 ///
-/// Each contact is debounced by itself, as a key of one engine: where one contact still bounces while the other changes, a decoder
-/// without debouncing counts steps that did not happen. The changes count in the order in which they began. A hand that is faster than
-/// the contacts settle may be misread by whole detents.
+/// Each contact is debounced by itself, as a key of one engine: where one contact still bounces while the other
+/// changes, a decoder without debouncing counts steps that did not happen. The changes count in the order in which they
+/// began. A hand that is faster than the contacts settle may be misread by whole detents.
 public struct Knob: ~Copyable {
     /// Contact A is key 0, B is key 1.
     private var bounces: FixedEngine<2, Bool>
@@ -38,8 +38,8 @@ public struct Knob: ~Copyable {
         mutating get { min(bounces.alarm, pause.alarm) }
     }
 
-    /// Takes what both contacts show, at every change and at ``alarm``, or simply at every tick: A in bit 0, B in bit 1, both 0 at a
-    /// detent. Other bits are ignored.
+    /// Takes what both contacts show, at every change and at ``alarm``, or simply at every tick: A in bit 0, B in bit
+    /// 1, both 0 at a detent. Other bits are ignored.
     ///
     /// - Parameter hasStopped: Gets the detent, and when it was due: the end of the pause, however late the call is.
     public mutating func read(_ levels: UInt8, at now: CoreInstant, _ hasStopped: (Int32, CoreInstant) -> Void) {

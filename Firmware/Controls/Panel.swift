@@ -1,8 +1,8 @@
 public import LullCore
 public import LullEmbedded
 
-/// Turns a button and a knob into lines of text for a serial line. It does not depend on a board: the caller passes the ticks and the
-/// pins.
+/// Turns a button and a knob into lines of text for a serial line. It does not depend on a board: the caller passes the
+/// ticks and the pins.
 public struct Panel: ~Copyable {
     private var clock: TickClock
     private var button: Button

@@ -1,8 +1,9 @@
-// Runs conformance cases that the host has written as numbers, and writes what is executed: on `FixedEngine`, and, compiled with BOTH,
-// on `Engine` beside it.
+// Runs conformance cases that the host has written as numbers, and writes what is executed: on `FixedEngine`, and,
+// compiled with BOTH, on `Engine` beside it.
 //
-// A case is: its number, kind, wait, longest wait, edges, delay rule, count, spacing, and how many calls; a call is: the instant,
-// what it does, key, wait. -1 stands for what is not given. Times are milliseconds, and the value of a submit is its number.
+// A case is: its number, kind, wait, longest wait, edges, delay rule, count, spacing, and how many calls; a call is:
+// the instant, what it does, key, wait. -1 stands for what is not given. Times are milliseconds, and the value of a
+// submit is its number.
 internal import Controls
 internal import LullCore
 internal import LullEmbedded

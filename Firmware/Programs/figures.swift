@@ -33,7 +33,8 @@ enum Program {
         checkTick()
     }
 
-    /// Checks the length of a tick, which no recording shows: it is played by the same ticks. It comes last, as ticks interrupt.
+    /// Checks the length of a tick, which no recording shows: it is played by the same ticks. It comes last, as ticks
+    /// interrupt.
     static func checkTick() {
         clock_start(0)
         while clock_ticks() < 1 {}

@@ -1,4 +1,5 @@
-// The button and the knob on the board: what a hand does there comes over the serial line as text. It sleeps in between.
+// The button and the knob on the board: what a hand does there comes over the serial line as text. It sleeps in
+// between.
 internal import Controls
 internal import LullCore
 internal import Port

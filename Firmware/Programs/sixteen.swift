@@ -1,4 +1,5 @@
-// Sixteen switches as keys of one engine in static memory: a letter for each that opens or closes, the capital for one that closes.
+// Sixteen switches as keys of one engine in static memory: a letter for each that opens or closes, the capital for one
+// that closes.
 internal import LullCore
 internal import LullEmbedded
 internal import Port

@@ -1,7 +1,8 @@
-// Steps a panel at the ticks that the host has written, with the pins that it has written, and writes what the panel does and
-// how long it would sleep: for loops that are late, and for clocks of any frequency.
+// Steps a panel at the ticks that the host has written, with the pins that it has written, and writes what the panel
+// does and how long it would sleep: for loops that are late, and for clocks of any frequency.
 //
-// The host writes the ticks in a second, what the counter shows at the start, and then a tick and the pins for each step.
+// The host writes the ticks in a second, what the counter shows at the start, and then a tick and the pins for each
+// step.
 internal import Controls
 internal import Port
 

@@ -1,8 +1,8 @@
 internal import Lull
 internal import LullCore
 
-// The functions of the page for simulations of a store. Instants and durations are in nanoseconds; -1 stands for none. What has
-// happened in a call is in the outbox.
+// The functions of the page for simulations of a store. Instants and durations are in nanoseconds; -1 stands for none.
+// What has happened in a call is in the outbox.
 
 // A WebAssembly module without threads runs one call after the other, so two calls never access this at once.
 nonisolated(unsafe) private var simulations: [StoreSimulation?] = []
@@ -115,7 +115,8 @@ public func troubleWorker(_ store: Int32, _ worker: Int32, _ sleeps: Int32, _ un
     }
 }
 
-/// Sets how long handlers take that start from now on, how many of them fail, and whether they ignore that they are cancelled.
+/// Sets how long handlers take that start from now on, how many of them fail, and whether they ignore that they are
+/// cancelled.
 @c(lull_store_handlers)
 public func setHandlers(_ store: Int32, _ takes: Int64, _ failing: Int32, _ ignoresCancellation: Int32) {
     call(store) { simulation in

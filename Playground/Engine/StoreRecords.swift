@@ -1,7 +1,7 @@
 internal import LullCore
 
-/// What has happened in a ``StoreSimulation``: for each, its kind, the instant, the number of further numbers, and those; `page/store.js`
-/// has their names.
+/// What has happened in a ``StoreSimulation``: for each, its kind, the instant, the number of further numbers, and
+/// those; `page/store.js` has their names.
 struct Records {
     enum Kind: Int64 {
         case submitted, due, claimed, started, cancelling, ended, effect, reported, expired, putBack, dead, backoff,

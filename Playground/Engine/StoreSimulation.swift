@@ -1,11 +1,11 @@
 internal import Lull
 internal import LullCore
 
-/// A store in memory and workers on it, in virtual time: the durable core itself, with stand-ins for the network, the machines and the
-/// server that handlers call.
+/// A store in memory and workers on it, in virtual time: the durable core itself, with stand-ins for the network, the
+/// machines and the server that handlers call.
 ///
-/// Producers are beside the store. A worker's call reaches the store after half of the latency, and its answer takes the other half. The
-/// same calls at the same instants have the same outcome.
+/// Producers are beside the store. A worker's call reaches the store after half of the latency, and its answer takes
+/// the other half. The same calls at the same instants have the same outcome.
 final class StoreSimulation {
     /// What a simulation is made with.
     struct Settings {
@@ -205,7 +205,8 @@ final class StoreSimulation {
         noteInterruptions()
     }
 
-    /// Records the runs that are interrupted now and were not before. What falls due interrupts a run before the next step writes that.
+    /// Records the runs that are interrupted now and were not before. What falls due interrupts a run before the next
+    /// step writes that.
     private func noteInterruptions() {
         var found: Set<Int64> = []
         for entry in entries() {

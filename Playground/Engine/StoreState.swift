@@ -1,8 +1,8 @@
 internal import LullCore
 
 extension StoreSimulation {
-    /// Writes what there is: the keys, each with its pending and ready value and its run; the workers with their handlers; the dead
-    /// runs; the number of submits with each outcome; and the rules of the store that are broken.
+    /// Writes what there is: the keys, each with its pending and ready value and its run; the workers with their
+    /// handlers; the dead runs; the number of submits with each outcome; and the rules of the store that are broken.
     func write(to out: inout Outbox) {
         out.append(namespace.pause == nil ? 0 : 1)
         let entries = entries()

@@ -20,8 +20,8 @@ public func forgetTrace() {
     submits = 0
 }
 
-/// Begins a series of waits, from `first` to `last`, as `50ms..5s` does. Returns how many of them are new for this trace: without any,
-/// the trace need not be read again.
+/// Begins a series of waits, from `first` to `last`, as `50ms..5s` does. Returns how many of them are new for this
+/// trace: without any, the trace need not be read again.
 @c(lull_tune_begin)
 public func beginTuning(_ first: Int64, _ last: Int64, _ maxWait: Int64) -> Int32 {
     let limit: CoreDuration? = maxWait < 0 ? nil : CoreDuration(nanoseconds: maxWait)

@@ -11,8 +11,8 @@ public import LullCore
 /// block, must not call the debouncer, and must not change their answer while a key is in use (<doc:Semantics>, section
 /// 1). `Value` is what is submitted, `Output` what the handler returns.
 public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>: @unchecked Sendable {
-    // Proof of @unchecked Sendable: the only property is a constant that is Sendable, and only this module makes subclasses, which
-    // have none.
+    // Proof of @unchecked Sendable: the only property is a constant that is Sendable, and only this module makes
+    // subclasses, which have none.
     @usableFromInline package final let runtime: Runtime<Key, Value, Output>
 
     init(
@@ -43,8 +43,8 @@ extension Coalescer {
     ///
     /// It also waits for the completions and `onFailure` that are told their outcomes (<doc:Semantics>, section 6).
     ///
-    /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled, it
-    /// returns at once, and the work goes on.
+    /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled,
+    /// it returns at once, and the work goes on.
     public nonisolated(nonsending) func flushAndWait() async {
         await runtime.sweepAndWait(.flush)
     }
@@ -86,7 +86,8 @@ extension Coalescer {
         runtime.lock.withLock { runtime.engine.tally }
     }
 
-    /// Whether nothing is pending, waiting to start or running under any key, and all outcomes have been told. Costs a lock.
+    /// Whether nothing is pending, waiting to start or running under any key, and all outcomes have been told. Costs a
+    /// lock.
     ///
     /// A view cannot observe it: <doc:Observing> has a class for that.
     public var isIdle: Bool {
@@ -100,7 +101,8 @@ extension Coalescer {
         runtime.lock.withLock { runtime.engine.runningCount > 0 }
     }
 
-    /// Whether a value is pending under any key: submitted, and not yet due; or held, after its execution was interrupted.
+    /// Whether a value is pending under any key: submitted, and not yet due; or held, after its execution was
+    /// interrupted.
     ///
     /// A value that is due and waits to start, since its key or all slots are busy, is not pending in this sense,
     /// although ``LullCore/Counters/pending`` counts it.

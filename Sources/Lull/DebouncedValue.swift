@@ -77,8 +77,8 @@ public final class DebouncedValue<Value: Sendable> {
     ///   - value: The initial value, which counts as settled.
     ///   - wait: The time without a change after which the value settles.
     ///   - maxWait: The longest time for which it may change without settling; at least `wait`.
-    ///   - edges: Whether it settles only at the end of a burst of changes, or at its beginning as well. The leading edge
-    ///     alone stops the program: the last value would never settle.
+    ///   - edges: Whether it settles only at the end of a burst of changes, or at its beginning as well. The leading
+    ///     edge alone stops the program: the last value would never settle.
     ///   - spacing: The least time between two instants at which it settles, flushes included; nil for none.
     ///   - removingDuplicates: Whether two values are the same: if the value settles where it last settled, it
     ///     does not settle again, and observers are not notified. For `Equatable` values, give `==`.
@@ -127,9 +127,9 @@ public final class DebouncedValue<Value: Sendable> {
         listeners.add()
     }
 
-    // Both change the state before anything else, and then notify with nothing left to do. Whatever is called may set and
-    // flush the value: observers, a comparison, and the `deinit` of a value, which is why the old values are held until
-    // the end.
+    // Both change the state before anything else, and then notify with nothing left to do. Whatever is called may set
+    // and flush the value: observers, a comparison, and the `deinit` of a value, which is why the old values are held
+    // until the end.
 
     private func set(_ value: Value) {
         let old = state

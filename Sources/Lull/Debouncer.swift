@@ -57,8 +57,8 @@ public final class Debouncer<Value: Sendable, Output: Sendable>:
 }
 
 extension Debouncer {
-    /// Says "still busy" without a value: what is pending waits as long as after a submit (<doc:Semantics>, section 5). For
-    /// a typing indicator, for example.
+    /// Says "still busy" without a value: what is pending waits as long as after a submit (<doc:Semantics>, section 5).
+    /// For a typing indicator, for example.
     ///
     /// `maxWait` still bounds the wait. With nothing pending and no burst going on, nothing happens.
     public func touch() {
@@ -85,8 +85,9 @@ extension Debouncer {
     ///   - maxWait: The longest that a value waits; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
     ///   - edges: Whether a burst is executed at its beginning, at its end, or both.
-    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
-    ///     It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the
+    ///     trailing edge. It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets.
+    ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use

@@ -8,7 +8,8 @@ public struct Event<Key: Sendable>: Sendable {
     public enum Kind: Hashable, Sendable {
         /// A value was submitted.
         case submitted
-        /// An execution was interrupted and has thrown, under `.restart`: as many submits as ``Event/count`` says are pending again.
+        /// An execution was interrupted and has thrown, under `.restart`: as many submits as ``Event/count`` says are
+        /// pending again.
         case interrupted
         /// A later value replaced a pending one, or one whose execution was cancelled for it.
         case superseded

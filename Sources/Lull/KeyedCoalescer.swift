@@ -51,8 +51,8 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     ///
     /// It also waits for the completions and `onFailure` that are told their outcomes (<doc:Semantics>, section 6).
     ///
-    /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled, it
-    /// returns at once, and the work goes on.
+    /// Inside a handler of the same debouncer, and inside those, it does not wait. If the awaiting task is cancelled,
+    /// it returns at once, and the work goes on.
     public nonisolated(nonsending) func flushAndWait(_ key: Key) async {
         await runtime.flushAndWait(key)
     }
@@ -66,14 +66,14 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.call(.cancel(running: includingRunning), key)
     }
 
-    /// Whether nothing is pending under a key, waiting to start, or running, and the outcomes of its executions have been
-    /// told.
+    /// Whether nothing is pending under a key, waiting to start, or running, and the outcomes of its executions have
+    /// been told.
     public func isIdle(_ key: Key) -> Bool {
         runtime.isIdle(key)
     }
 
-    /// Whether a value is pending under a key: submitted, and not yet due; or held, after its execution was interrupted. One
-    /// that is due and waits to start is not.
+    /// Whether a value is pending under a key: submitted, and not yet due; or held, after its execution was
+    /// interrupted. One that is due and waits to start is not.
     public func isPending(_ key: Key) -> Bool {
         runtime.isPending(key)
     }
@@ -83,8 +83,8 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.timeUntilDue(key)
     }
 
-    /// The number of keys with an open gate or a value that waits to start. Together with ``restingKeyCount``, `capacity`
-    /// bounds it. Costs a lock.
+    /// The number of keys with an open gate or a value that waits to start. Together with ``restingKeyCount``,
+    /// `capacity` bounds it. Costs a lock.
     ///
     /// Like ``Coalescer/counters``, it reflects what has been handled so far.
     public var openKeyCount: Int {

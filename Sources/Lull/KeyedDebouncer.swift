@@ -16,9 +16,9 @@ public import LullCore
 /// memory. For the exact rules, see <doc:Semantics>, section 3.
 ///
 /// `==` and `hash(into:)` of a key run while the debouncer's lock is held. They must be quick, must not block, and must
-/// not call the debouncer, which would deadlock. What they say of a key must not change while it is in use; the program stops
-/// with a message when a key is to be forgotten and has another hash. Keys and values are released without the lock;
-/// their `deinit` may call anything.
+/// not call the debouncer, which would deadlock. What they say of a key must not change while it is in use; the program
+/// stops with a message when a key is to be forgotten and has another hash. Keys and values are released without the
+/// lock; their `deinit` may call anything.
 ///
 /// String keys are compared by `==`: an accent that is composed and one that is not make one key. A store of
 /// `LullDurable` compares bytes, and has two. Where that matters, normalise the keys:
@@ -94,8 +94,9 @@ extension KeyedDebouncer {
     ///   - maxWait: The longest that a value waits; at least `wait`. Without it, a stream that never pauses is never
     ///     executed.
     ///   - edges: Whether a burst is executed at its beginning, at its end, or both.
-    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
-    ///     It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the
+    ///     trailing edge. It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets.
+    ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use

@@ -15,9 +15,9 @@ public import LullCore
 /// memory. For the exact rules, see <doc:Semantics>, section 4.
 ///
 /// `==` and `hash(into:)` of a key run while the throttler's lock is held. They must be quick, must not block, and must
-/// not call the throttler, which would deadlock. What they say of a key must not change while it is in use; the program stops
-/// with a message when a key is to be forgotten and has another hash. Keys and values are released without the lock;
-/// their `deinit` may call anything.
+/// not call the throttler, which would deadlock. What they say of a key must not change while it is in use; the program
+/// stops with a message when a key is to be forgotten and has another hash. Keys and values are released without the
+/// lock; their `deinit` may call anything.
 public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
@@ -32,8 +32,9 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// - Parameters:
     ///   - interval: The length of a window. Zero coalesces nothing.
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
-    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
-    ///     It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the
+    ///     trailing edge. It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets.
+    ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use

@@ -10,11 +10,11 @@ package import LullCore
 /// }
 /// ```
 ///
-/// Callers continue in the order in which they came. No window of the limit's length, wherever it begins, has more of them than
-/// the limit says (<doc:Semantics>, section 7). Use it from any thread, task or actor.
+/// Callers continue in the order in which they came. No window of the limit's length, wherever it begins, has more of
+/// them than the limit says (<doc:Semantics>, section 7). Use it from any thread, task or actor.
 ///
-/// Where several calls could be one, a debouncer with the same limit among its options is better: what waits for the limit is
-/// joined by newer values (``DebounceOptions/limit``).
+/// Where several calls could be one, a debouncer with the same limit among its options is better: what waits for the
+/// limit is joined by newer values (``DebounceOptions/limit``).
 public final class Limiter: @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is only touched while `lock` is held.
     private let lock = Lock()

@@ -11,8 +11,8 @@ public struct DebounceOptions: Sendable {
     /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
     /// Nil for `restart`, or for the rule of a given policy.
     public var delayRule: DelayRule?
-    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be due
-    /// earlier waits (<doc:WhenItPausesButNotTooOften>). Nil or zero for none.
+    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be
+    /// due earlier waits (<doc:WhenItPausesButNotTooOften>). Nil or zero for none.
     public var spacing: Duration?
     /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
     /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
@@ -20,11 +20,12 @@ public struct DebounceOptions: Sendable {
     /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
     /// for no limit.
     public var maxConcurrent: Int?
-    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not start
-    /// yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
+    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not
+    /// start yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
     public var limit: RateLimit?
     /// The largest number of keys that are in a burst, have a value that waits to start, or are remembered for their
-    /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
+    /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no
+    /// limit.
     public var capacity: Int?
     /// The rule for pending values when the debouncer is released.
     public var atEnd: AtEnd
@@ -49,7 +50,8 @@ public struct DebounceOptions: Sendable {
     }
 }
 
-// Not inlined, here and below: every initialiser checks its options, and twenty-eight copies would be 25 kB of a program.
+// Not inlined, here and below: every initialiser checks its options, and twenty-eight copies would be 25 kB of a
+// program.
 
 extension DebounceOptions: ExecutionOptions {
     @inline(never)
@@ -90,8 +92,8 @@ public struct ThrottleOptions: Sendable {
     /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
     /// for no limit.
     public var maxConcurrent: Int?
-    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not start
-    /// yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
+    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not
+    /// start yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
     public var limit: RateLimit?
     /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
     /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.

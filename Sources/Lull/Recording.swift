@@ -1,7 +1,7 @@
 internal import LullCore
 
-/// The instants and keys of the newest submits and touches of a debouncer or throttler: a trace for `lull tune`, which suggests a
-/// wait.
+/// The instants and keys of the newest submits and touches of a debouncer or throttler: a trace for `lull tune`, which
+/// suggests a wait.
 ///
 /// ```swift
 /// let recording = search.startRecording()
@@ -9,9 +9,9 @@ internal import LullCore
 /// try Data(recording.trace().utf8).write(to: file)          // lull tune FILE
 /// ```
 ///
-/// It keeps instants and keys in memory, and no values; delays of single calls, flushes and cancels are not recorded. It
-/// holds nothing else of its debouncer, and can be read when that is gone. It ends when it is released. It costs some
-/// 400 ns per submit; without a recording there is no cost.
+/// It keeps instants and keys in memory, and no values; delays of single calls, flushes and cancels are not recorded.
+/// It holds nothing else of its debouncer, and can be read when that is gone. It ends when it is released. It costs
+/// some 400 ns per submit; without a recording there is no cost.
 public final class Recording<Key: Hashable & Sendable>: Sendable {
     private let buffer: RecordingBuffer<Key>
     /// When the debouncer was created.

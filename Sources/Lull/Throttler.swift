@@ -27,8 +27,9 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// - Parameters:
     ///   - interval: The length of a window. Zero coalesces nothing.
     ///   - edges: Whether a window is executed at its beginning, at its end, or both.
-    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the trailing edge.
-    ///     It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets. Nil for no limit.
+    ///   - maxCount: As soon as this many submits are pending, they are executed; at least 1, and only with the
+    ///     trailing edge. It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets.
+    ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use

@@ -48,7 +48,8 @@ public struct Axis: Sendable {
         }
     }
 
-    /// Returns the position of a value on the axis, from 0 at its start to 1 at its end. Values beyond the bounds are clamped.
+    /// Returns the position of a value on the axis, from 0 at its start to 1 at its end. Values beyond the bounds are
+    /// clamped.
     func position(_ value: Double) -> Double {
         let first = scale.coordinate(bounds.lowerBound)
         let last = scale.coordinate(bounds.upperBound)

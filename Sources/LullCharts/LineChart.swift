@@ -124,8 +124,8 @@ public struct LineChart: Sendable, Panel {
         for point in points.count <= 30 ? points[...] : points.suffix(1) { mark(index, at: point, &svg) }
     }
 
-    /// Draws the labels of points: always that of the chosen point, and others where they are not too close to earlier ones. Every
-    /// second series has its labels on the other side.
+    /// Draws the labels of points: always that of the chosen point, and others where they are not too close to earlier
+    /// ones. Every second series has its labels on the other side.
     private func drawLabels(
         _ index: Int, _ frame: Frame, _ taken: inout [(x: Double, y: Double)], _ svg: inout SVG
     ) {

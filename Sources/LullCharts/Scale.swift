@@ -57,7 +57,8 @@ public enum Scale: Sendable {
         return (first...last).map { Double($0) * step }
     }
 
-    /// Returns powers of ten; if they are few, also 2 and 5 times each; if they are very many, only every second or third …
+    /// Returns powers of ten; if they are few, also 2 and 5 times each; if they are very many, only every second or
+    /// third …
     private static func decades(in bounds: ClosedRange<Double>, about wished: Int) -> [Double] {
         let first = Int(floor(log10(bounds.lowerBound)))
         let last = Int(ceil(log10(bounds.upperBound)))

@@ -1,6 +1,7 @@
 /// The appearance of a chart. Colours follow the reader's choice of light or dark.
 enum Style {
-    /// Colours that all kinds of colour vision can tell apart (after Okabe and Ito), darkened or lightened to suit the background.
+    /// Colours that all kinds of colour vision can tell apart (after Okabe and Ito), darkened or lightened to suit the
+    /// background.
     static let colours: [(light: String, dark: String)] = [
         ("#0072b2", "#56b4e9"),
         ("#d55e00", "#e69f00"),

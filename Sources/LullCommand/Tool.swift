@@ -84,7 +84,8 @@ enum Tool {
         return session.run()
     }
 
-    /// Opens those standard descriptors that are closed, so that no pipe of the program takes their numbers. Using them fails.
+    /// Opens those standard descriptors that are closed, so that no pipe of the program takes their numbers. Using them
+    /// fails.
     private static func reserveStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where lull_is_open(descriptor) == 0 {
             _ = lull_open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)

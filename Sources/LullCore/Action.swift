@@ -1,5 +1,5 @@
-/// Something that the driver has to do for the engine, in the order given. What runs code of the user's waits until the driver
-/// has released its lock.
+/// Something that the driver has to do for the engine, in the order given. What runs code of the user's waits until the
+/// driver has released its lock.
 public enum Action<Key, Value> {
     /// Run the handler, and report its end with ``Engine/ended(_:_:telling:at:)``.
     case start(Execution<Key, Value>)
@@ -20,11 +20,11 @@ public typealias WaiterID = Int
 
 /// An action for the driver to carry out after an event.
 ///
-/// After a submit that joins what is pending, by far the most frequent event, this is at most a displaced value; it costs no
-/// allocation.
+/// After a submit that joins what is pending, by far the most frequent event, this is at most a displaced value; it
+/// costs no allocation.
 public struct Actions<Key, Value> {
-    /// The value that the submitted one displaced, or the submitted one itself if it was not kept. It is handed out also
-    /// so that it is released outside the driver's lock.
+    /// The value that the submitted one displaced, or the submitted one itself if it was not kept. It is handed out
+    /// also so that it is released outside the driver's lock.
     public var displaced: Value?
 
     /// Everything else, in order.

@@ -1,11 +1,13 @@
-/// Where the keys and values of an engine lie, and how they are moved: what a ``SlotEngine``, which decides, leaves to its owner.
+/// Where the keys and values of an engine lie, and how they are moved: what a ``SlotEngine``, which decides, leaves to
+/// its owner.
 ///
-/// The key lies in the cell of its slot, and behind it what is pending: exactly if the gate counts some submits. What waits to
-/// start lies in the cell of the key's executions, if ``KeyExecutions/hasValues`` is set. That is one value, and beside it the
-/// slot's or the executions' ``Companion``. Where all values are kept they are in the companion, a ``Collected``.
+/// The key lies in the cell of its slot, and behind it what is pending: exactly if the gate counts some submits. What
+/// waits to start lies in the cell of the key's executions, if ``KeyExecutions/hasValues`` is set. That is one value,
+/// and beside it the slot's or the executions' ``Companion``. Where all values are kept they are in the companion, a
+/// ``Collected``.
 ///
-/// No nested generic type, tuple or optional lies on the way of a value: unspecialised code looks up the metadata of each, which
-/// takes hundreds of instructions.
+/// No nested generic type, tuple or optional lies on the way of a value: unspecialised code looks up the metadata of
+/// each, which takes hundreds of instructions.
 @usableFromInline
 package enum Cells<Key, Value> {
     @usableFromInline package typealias Slot = UnsafeMutablePointer<SlotEngine.Slot>
@@ -49,7 +51,8 @@ package enum Cells<Key, Value> {
     @inlinable
     @inline(__always)
     static func collected(_ companion: Companion?) -> Collected<Value> {
-        // Proof: where all values are kept, every companion is of this class, and there is one wherever there are values.
+        // Proof: where all values are kept, every companion is of this class, and there is one wherever there are
+        // values.
         unsafeDowncast(companion.unsafelyUnwrapped, to: Collected<Value>.self)
     }
 
@@ -102,8 +105,8 @@ package enum Cells<Key, Value> {
 
     // MARK: - Moves
 
-    /// Places a submitted value as the core says. Afterwards `value` and `companion` are what the owner has to release: a
-    /// displaced value, or a copy of the one that is kept.
+    /// Places a submitted value as the core says. Afterwards `value` and `companion` are what the owner has to release:
+    /// a displaced value, or a copy of the one that is kept.
     package static func place(
         _ value: inout Value, _ companion: inout Companion?, _ placement: Placement, in slot: Slot, collects: Bool
     ) {
@@ -203,8 +206,8 @@ package enum Cells<Key, Value> {
     }
 }
 
-/// What goes through an engine beside a value: for `Lull` the promise of its outcome. Where all values are kept it has them as
-/// well: ``Collected``.
+/// What goes through an engine beside a value: for `Lull` the promise of its outcome. Where all values are kept it has
+/// them as well: ``Collected``.
 @usableFromInline package typealias Companion = AnyObject
 
 /// The companions of values that are kept together.

@@ -1,8 +1,8 @@
 /// How many submits there were, and what has become of each (<doc:Semantics>, section 6): the result of
 /// `debouncer.counters`.
 ///
-/// All counts but ``restarted`` are of submits, not of executions. None is ever lost: at every instant ``submitted`` is the sum of the
-/// others.
+/// All counts but ``restarted`` are of submits, not of executions. None is ever lost: at every instant ``submitted`` is
+/// the sum of the others.
 @frozen
 public struct Counters: Hashable, Sendable {
     /// All submits so far.
@@ -15,7 +15,8 @@ public struct Counters: Hashable, Sendable {
     /// Submits that another value stood for: they came in a leading-only window, fell due under `.skip` while a handler
     /// was running, or came later under `.first`.
     public var absorbed = 0
-    /// Submits dropped by a cancel, a shut-down or the end of the debouncer, or whose execution was stopped by a cancel.
+    /// Submits dropped by a cancel, a shut-down or the end of the debouncer, or whose execution was stopped by a
+    /// cancel.
     public var cancelled = 0
     /// Submits refused after a shut-down or over capacity.
     public var rejected = 0

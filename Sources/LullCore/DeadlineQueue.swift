@@ -1,9 +1,9 @@
 /// The instants at which gates have to be looked at: a priority queue for times that never run backwards.
 ///
-/// It is a radix heap. The highest bit in which an entry's instant differs from the last instant popped is the number of
-/// its bucket, so that adding an entry costs the same however many there are and however far they lie apart. When the front
-/// bucket is reached, its entries are redistributed to the buckets below, each entry at most once a bit. Entries are
-/// written and read in sequence, which makes it faster than a binary heap with its jumps through memory.
+/// It is a radix heap. The highest bit in which an entry's instant differs from the last instant popped is the number
+/// of its bucket, so that adding an entry costs the same however many there are and however far they lie apart. When
+/// the front bucket is reached, its entries are redistributed to the buckets below, each entry at most once a bit.
+/// Entries are written and read in sequence, which makes it faster than a binary heap with its jumps through memory.
 ///
 /// No call exceeds its budget: a bucket is a chain of chunks, and redistributing one can be interrupted.
 ///
@@ -21,8 +21,8 @@ struct DeadlineQueue: ~Copyable {
         var front = Entry(at: .farFuture, slot: .max, burst: 0)
     }
 
-    /// Bucket `b` holds the entries whose highest bit that differs from `last` is `b - 1`; `ties` stands for bucket 0. Nil
-    /// until there is more than one entry at a time.
+    /// Bucket `b` holds the entries whose highest bit that differs from `last` is `b - 1`; `ties` stands for bucket 0.
+    /// Nil until there is more than one entry at a time.
     var buckets: UnsafeMutablePointer<Bucket>?
     /// The only entry, if there is one and there are no buckets: a debouncer with one key needs no more.
     var only = Entry(at: .farFuture, slot: .max, burst: 0)
@@ -64,7 +64,8 @@ struct DeadlineQueue: ~Copyable {
         buckets.deallocate()
     }
 
-    /// The earliest instant; while chains are checked possibly an earlier one, but not earlier than what has been popped.
+    /// The earliest instant; while chains are checked possibly an earlier one, but not earlier than what has been
+    /// popped.
     var next: CoreInstant? {
         count > 0 ? CoreInstant(nanoseconds: min(front, detached == nil ? .max : detachedFront)) : nil
     }
@@ -141,11 +142,11 @@ struct DeadlineQueue: ~Copyable {
 
     // MARK: - Removing
 
-    /// Removes and returns the earliest entry, if it is not later than `now`; of several at one instant the one whose burst
-    /// is oldest.
+    /// Removes and returns the earliest entry, if it is not later than `now`; of several at one instant the one whose
+    /// burst is oldest.
     ///
-    /// - Parameter budget: How many entries may be redistributed; afterwards what is left of it. Once it is used up there
-    ///   may be no answer yet, and ``next`` is not later than `now`: call again.
+    /// - Parameter budget: How many entries may be redistributed; afterwards what is left of it. Once it is used up
+    ///   there may be no answer yet, and ``next`` is not later than `now`: call again.
     mutating func pop(notAfter now: CoreInstant, budget: inout Int) -> Entry? {
         guard count > 0 else { return nil }
         guard let buckets else {
@@ -251,8 +252,8 @@ extension DeadlineQueue {
     /// - Parameters:
     ///   - limit: How many entries are checked.
     ///   - keeps: Whether to keep an entry that this pass of compaction has come to. Each pass has another number than
-    ///     those before it, from 1 to 127, what a slot has bits for; then they begin again at 1. An entry that was detached
-    ///     outside a pass comes with 0, since a pass may have come to it before.
+    ///     those before it, from 1 to 127, what a slot has bits for; then they begin again at 1. An entry that was
+    ///     detached outside a pass comes with 0, since a pass may have come to it before.
     mutating func compact(limit: Int, keeping keeps: (_ entry: Entry, _ pass: UInt8) -> Bool) {
         // An interrupted redistribution would be no part of the pass, and must not be missed forever.
         if redistributing != nil, let buckets {
@@ -268,8 +269,8 @@ extension DeadlineQueue {
 
     /// Begins to hand out all entries but those that are about to be popped.
     ///
-    /// A pass goes from the lowest bucket upwards: entries only ever move down, so that none is handed out twice. One that is
-    /// redistributed meanwhile may be missed, which cannot happen more than 64 times in a row.
+    /// A pass goes from the lowest bucket upwards: entries only ever move down, so that none is handed out twice. One
+    /// that is redistributed meanwhile may be missed, which cannot happen more than 64 times in a row.
     mutating func beginPass() {
         uncompacted = .max
         pass = pass == 63 ? 1 : pass + 1
@@ -360,8 +361,8 @@ extension DeadlineQueue {
     /// A handle on memory for some entries, and the next chunk of a chain.
     ///
     /// This type alone touches that memory; the owner of the handle deallocates it. A chain grows by chunks that never
-    /// move, so that adding an entry copies no others. Arrays checked at each move of an entry whether they were shared,
-    /// which doubled the time of the row `due`.
+    /// move, so that adding an entry copies no others. Arrays checked at each move of an entry whether they were
+    /// shared, which doubled the time of the row `due`.
     struct Chunk {
         private struct Header {
             var next: Chunk?

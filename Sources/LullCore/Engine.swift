@@ -1,16 +1,16 @@
-/// The whole decision logic of debouncing and throttling over any number of keys, as a value without a clock, a lock or a
-/// task.
+/// The whole decision logic of debouncing and throttling over any number of keys, as a value without a clock, a lock or
+/// a task.
 ///
 /// A driver reports each event with its instant, and does what the returned ``Actions`` say. The same calls at the same
-/// instants always have the same results (<doc:Semantics>, section 2). An instant earlier than the last one handled counts
-/// as that one.
+/// instants always have the same results (<doc:Semantics>, section 2). An instant earlier than the last one handled
+/// counts as that one.
 ///
-/// A submit costs the same whatever the number of keys: a hash look-up, or none for the key of the previous submit; and now
-/// and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is given back when
-/// its gate is idle and none of its executions is running.
+/// A submit costs the same whatever the number of keys: a hash look-up, or none for the key of the previous submit; and
+/// now and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is given
+/// back when its gate is idle and none of its executions is running.
 ///
-/// All decisions are made over numbers, by code that is compiled once; this type finds the numbers of keys, and keeps and
-/// moves values.
+/// All decisions are made over numbers, by code that is compiled once; this type finds the numbers of keys, and keeps
+/// and moves values.
 public struct Engine<Key: Hashable, Value>: ~Copyable {
     typealias Cells = LullCore.Cells<Key, Value>
 
@@ -46,8 +46,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// wake-up.
     public var openKeyCount: Int { core.openCount }
 
-    /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3); one whose spacing
-    /// has passed by now is included until the next wake-up. They count towards the capacity, too.
+    /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3); one whose
+    /// spacing has passed by now is included until the next wake-up. They count towards the capacity, too.
     public var restingKeyCount: Int { core.restingCount }
 
     /// The number of keys that anything is kept for. A call for all keys visits each.
@@ -101,9 +101,9 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Does everything that was due at `instant` or before, in the order of due instants, and updates ``alarm``.
     ///
-    /// A driver that calls this under a lock gives a `limit`: the call stops after this many executions or keys forgotten, or
-    /// sixteen times as many steps of keeping the queues, or a mixture of both. Then ``alarm`` may be at `instant` or before,
-    /// whether or not anything was executed: call again.
+    /// A driver that calls this under a lock gives a `limit`: the call stops after this many executions or keys
+    /// forgotten, or sixteen times as many steps of keeping the queues, or a mixture of both. Then ``alarm`` may be at
+    /// `instant` or before, whether or not anything was executed: call again.
     public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         core.advance(to: instant, limit: limit)
         return takeActions()
@@ -115,8 +115,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// - Parameters:
     ///   - instant: The present instant.
     ///   - budget: The greatest number of entries that are checked; at least one is.
-    /// - Returns: Whether that was enough, and if so the instant, or nil if nothing is pending. If it was not, call again: the
-    ///   instant is a lower bound, and other calls may come between.
+    /// - Returns: Whether that was enough, and if so the instant, or nil if nothing is pending. If it was not, call
+    ///   again: the instant is a lower bound, and other calls may come between.
     public mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
         core.refineNextDue(at: instant, budget: budget)
     }
@@ -129,10 +129,11 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
-    /// Postpones what is pending under a key as a submit would, without a value: "still busy" (<doc:Semantics>, section 5).
+    /// Postpones what is pending under a key as a submit would, without a value: "still busy" (<doc:Semantics>, section
+    /// 5).
     ///
-    /// `wait` is the delay of this call alone; a negative one counts as zero. Nothing else changes: a key without an open gate
-    /// stays so, and a throttle ignores it.
+    /// `wait` is the delay of this call alone; a negative one counts as zero. Nothing else changes: a key without an
+    /// open gate stays so, and a throttle ignores it.
     public mutating func touch(
         _ key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
@@ -199,8 +200,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     public mutating func close() { core.close() }
 
     /// Holds no values from now on: what an interrupted execution gives back starts at once, on the edge `flush`, or is
-    /// cancelled, unless a newer value waits. For an engine of which no more submits are expected; a call for all keys has to
-    /// follow for what is held already.
+    /// cancelled, unless a newer value waits. For an engine of which no more submits are expected; a call for all keys
+    /// has to follow for what is held already.
     public mutating func stopHolding(flushing: Bool) { core.stopHolding(flushing: flushing) }
 
     /// Carries out a call for all keys at once.
@@ -211,20 +212,21 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Begins a call for all keys, which counts as of this instant. ``continueSweep(_:limit:)`` carries it out.
     ///
-    /// Call ``advance(to:limit:)`` first until it has done what was due by then, so that keys come in the order in which they
-    /// were due.
+    /// Call ``advance(to:limit:)`` first until it has done what was due by then, so that keys come in the order in
+    /// which they were due.
     ///
     /// - Parameters:
     ///   - kind: What is done at every key.
     ///   - instant: The instant of the call.
     ///   - waiter: A caller that waits for what runs and waits at every key once the call has been applied to it.
-    ///     ``Action/resume(_:)`` is returned for it once, not before the call is done. Not for ``Sweep/Kind/dropUnreachable``,
-    ///     which does not visit every key.
+    ///     ``Action/resume(_:)`` is returned for it once, not before the call is done. Not for
+    ///     ``Sweep/Kind/dropUnreachable``, which does not visit every key.
     public mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID? = nil) -> Sweep {
         core.beginSweep(kind, at: instant, waiter: waiter)
     }
 
-    /// Carries out a portion of a call for all keys: looks at up to 16 × `limit` keys, or applies the call to `limit` keys.
+    /// Carries out a portion of a call for all keys: looks at up to 16 × `limit` keys, or applies the call to `limit`
+    /// keys.
     ///
     /// Also does what other calls at the same time have left to do at a key.
     public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
@@ -239,9 +241,10 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// - Parameters:
     ///   - run: The execution.
     ///   - ending: How its handler has ended.
-    ///   - steps: How many steps of telling its outcome are to end before the next execution of the key starts, and before
-    ///     callers that wait for this one are resumed. The driver reports the end of each with ``told(_:at:)``.
-    ///   - instant: When it ended: a limit counts what starts then as of this instant. Nil for the last instant handled.
+    ///   - steps: How many steps of telling its outcome are to end before the next execution of the key starts, and
+    ///     before callers that wait for this one are resumed. The driver reports the end of each with ``told(_:at:)``.
+    ///   - instant: When it ended: a limit counts what starts then as of this instant. Nil for the last instant
+    ///     handled.
     /// - Returns: What became of its submits, and what is to be done next.
     public mutating func ended(
         _ run: RunID, _ ending: Ending, telling steps: Int = 0, at instant: CoreInstant? = nil
@@ -259,7 +262,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - run: The execution.
     ///   - ending: How its handler has ended.
     ///   - values: The values that it got. If it was interrupted and threw, the engine keeps a copy.
-    ///   - steps: As with the other form. If the answer is ``Verdict/interrupted`` there are none: nothing is to be told.
+    ///   - steps: As with the other form. If the answer is ``Verdict/interrupted`` there are none: nothing is to be
+    ///     told.
     ///   - instant: As with the other form.
     public mutating func ended(
         _ run: RunID, _ ending: Ending, returning values: Batch<Value>, telling steps: Int = 0,
@@ -313,7 +317,8 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Lets a caller wait for the ends of what runs and waits, of one key or of all.
     ///
-    /// - Returns: Whether there is anything to wait for. If so, ``Action/resume(_:)`` will be returned for the caller, once.
+    /// - Returns: Whether there is anything to wait for. If so, ``Action/resume(_:)`` will be returned for the caller,
+    ///   once.
     public mutating func addWaiter(_ waiter: WaiterID, for key: Key? = nil) -> Bool {
         if let key { core.addWaiter(waiter, at: slotIndex(of: key)) } else { core.addWaiter(waiter) }
     }

@@ -1,32 +1,34 @@
 /// The state of one key: it decides when what was submitted falls due, and knows nothing of the values.
 ///
-/// It is a state machine. Its states are those of ``phase``, and *open* has two of them: nothing is pending while ``count`` is zero.
+/// It is a state machine. Its states are those of ``phase``, and *open* has two of them: nothing is pending while
+/// ``count`` is zero.
 ///
 /// - *idle*: nothing is left of the key. A submit opens the gate.
-/// - *resting*: idle, but ``latest`` plus the spacing has not passed. Until then a submit opens the gate without a leading edge;
-///   then the gate becomes idle.
-/// - *open*, with nothing pending: a submit keeps it open, and with the trailing edge makes it pending. At ``quiet`` it becomes
-///   resting or idle.
-/// - *open*, pending: a submit joins what is pending. When that falls due or completes `maxCount`, the gate becomes open with
-///   nothing pending, or resting or idle if `quiet` has passed and in a debounce with the trailing edge alone.
+/// - *resting*: idle, but ``latest`` plus the spacing has not passed. Until then a submit opens the gate without a
+///   leading edge; then the gate becomes idle.
+/// - *open*, with nothing pending: a submit keeps it open, and with the trailing edge makes it pending. At ``quiet`` it
+///   becomes resting or idle.
+/// - *open*, pending: a submit joins what is pending. When that falls due or completes `maxCount`, the gate becomes
+///   open with nothing pending, or resting or idle if `quiet` has passed and in a debounce with the trailing edge
+///   alone.
 /// - *full*: what is pending has completed `maxCount` and falls due when the spacing has passed. A submit joins it.
 ///
 /// ``flush(at:by:)`` and ``close(at:by:)`` make it resting or idle from any state.
 ///
-/// Each event is a mutating function that takes the instant and returns what is to be done with the value. Before any other
-/// event at `now`, ``settle(at:by:)`` does what was due by then: that makes the results a function of the timestamps alone
-/// (<doc:Semantics>, sections 2 to 5).
+/// Each event is a mutating function that takes the instant and returns what is to be done with the value. Before any
+/// other event at `now`, ``settle(at:by:)`` does what was due by then: that makes the results a function of the
+/// timestamps alone (<doc:Semantics>, sections 2 to 5).
 @frozen
 public struct Gate: Hashable, Sendable {
-    /// The instant until which the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless unless it is
-    /// open.
+    /// The instant until which the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless
+    /// unless it is open.
     public var quiet: CoreInstant
 
     /// The instant of the oldest submit behind what is pending. Meaningless while nothing is.
     public var first: CoreInstant
 
-    /// The latest due instant of the key, from which its spacing counts, and the `maxWait` of a debounce on the leading edge
-    /// alone; the far past while the gate is idle.
+    /// The latest due instant of the key, from which its spacing counts, and the `maxWait` of a debounce on the leading
+    /// edge alone; the far past while the gate is idle.
     public var latest: CoreInstant
 
     /// The number of submits behind what is pending; zero when nothing is.
@@ -102,8 +104,8 @@ public struct Gate: Hashable, Sendable {
         count == 0 ? nil : pendingDue(by: policy)
     }
 
-    // In firmware always inlined, since a call would copy the gate and the policy (docs/firmware.md). Elsewhere that makes a submit
-    // slower, by a sixth (row `hot`).
+    // In firmware always inlined, since a call would copy the gate and the policy (docs/firmware.md). Elsewhere that
+    // makes a submit slower, by a sixth (row `hot`).
 
     /// When what is pending falls due. Something must be pending.
     #if hasFeature(Embedded)
@@ -124,7 +126,8 @@ public struct Gate: Hashable, Sendable {
         latest == .farPast ? .farPast : latest.advanced(by: policy.spacing)
     }
 
-    /// When the gate changes by itself: it executes what is pending, stops being open, or stops resting. It must not be idle.
+    /// When the gate changes by itself: it executes what is pending, stops being open, or stops resting. It must not be
+    /// idle.
     #if hasFeature(Embedded)
         @inline(__always)
     #endif
@@ -171,7 +174,8 @@ public struct Gate: Hashable, Sendable {
         }
     }
 
-    // The path of a submit is always inlined: calls, with a copy of the policy for each, took as long as the work (row `hot`).
+    // The path of a submit is always inlined: calls, with a copy of the policy for each, took as long as the work (row
+    // `hot`).
 
     /// Takes a submit at `now`, after ``settle(at:by:)`` at the same instant.
     ///

@@ -6,8 +6,9 @@ protocol HeapElement: BitwiseCopyable {
 
 /// A priority queue: a binary heap from which an element can be removed wherever it is.
 ///
-/// The owner can keep the positions of elements: calls that move some say where each is now. The heap lies in pages of unsafe
-/// memory: copying millions of elements to a larger place would take longer than a lock may be held (row `holds`).
+/// The owner can keep the positions of elements: calls that move some say where each is now. The heap lies in pages of
+/// unsafe memory: copying millions of elements to a larger place would take longer than a lock may be held (row
+/// `holds`).
 ///
 /// - Complexity: O(log n) to insert or remove an element, O(1) to read the first one.
 struct Heap<Element: HeapElement>: ~Copyable {

@@ -1,7 +1,7 @@
 /// The executions of one key: those that have started, and the one that is due and waits (<doc:Semantics>, section 7).
 ///
-/// A key has this only while it has one or the other. An execution that has started runs, and then stays until the driver has
-/// told its outcome. The values that wait lie in the cell behind it (``Slab``).
+/// A key has this only while it has one or the other. An execution that has started runs, and then stays until the
+/// driver has told its outcome. The values that wait lie in the cell behind it (``Slab``).
 package struct KeyExecutions {
     /// An execution that has started, until its outcome has been told.
     struct Run {
@@ -52,8 +52,8 @@ package struct KeyExecutions {
         case telling(Int)
     }
 
-    /// Values that are due and have not started: with `maxBatch` in parts, the first of which starts next. Or values that an
-    /// interrupted execution has given back, and that are held until a newer one falls due.
+    /// Values that are due and have not started: with `maxBatch` in parts, the first of which starts next. Or values
+    /// that an interrupted execution has given back, and that are held until a newer one falls due.
     struct Waiting {
         /// A caller that waits, and for how many values. It does not wait for what came after them.
         struct Waiter {
@@ -194,9 +194,11 @@ package struct KeyExecutions {
         return others.first { $0.serial == serial }
     }
 
-    /// Puts what an interrupted run has handled in front of what waits, as one execution, and lets its waiters wait for that.
+    /// Puts what an interrupted run has handled in front of what waits, as one execution, and lets its waiters wait for
+    /// that.
     ///
-    /// - Parameter waitsForBoth: Called for a caller that waited for the run and for what waited: it waits for one less now.
+    /// - Parameter waitsForBoth: Called for a caller that waited for the run and for what waited: it waits for one less
+    ///   now.
     mutating func addInFront(_ run: Run, collects: Bool, waitsForBoth: (WaiterID) -> Void) {
         guard var joined = waiting.take() else { return }
         if collects {
@@ -256,11 +258,11 @@ extension Array {
     }
 }
 
-/// A key whose waiting value may start as soon as `maxConcurrent` allows: in order of due instants, equal ones in the order
-/// in which the values fell due.
+/// A key whose waiting value may start as soon as `maxConcurrent` allows: in order of due instants, equal ones in the
+/// order in which the values fell due.
 ///
-/// It leaves the queue as soon as its key waits no longer, so that no call has to skip millions that were cancelled: a key's
-/// executions know its position there.
+/// It leaves the queue as soon as its key waits no longer, so that no call has to skip millions that were cancelled: a
+/// key's executions know its position there.
 struct QueuedStart: HeapElement {
     /// When the value fell due.
     let at: CoreInstant

@@ -1,14 +1,14 @@
 /// Finds the slot of a key: extendible hashing, with open addressing in each segment and four bytes an entry.
 ///
-/// An entry holds a slot index, and beside it as many bits of the key's hash as the index leaves room for (15 with 100,000
-/// keys), so that other keys are hardly ever compared. It is half the size of an entry with the whole hash: the index of
-/// 100,000 keys stays in the cache, and a submit at random takes 0.86 times as long. In return an entry does not say where
-/// it belongs: moving entries takes the hashes that the slots keep.
+/// An entry holds a slot index, and beside it as many bits of the key's hash as the index leaves room for (15 with
+/// 100,000 keys), so that other keys are hardly ever compared. It is half the size of an entry with the whole hash: the
+/// index of 100,000 keys stays in the cache, and a submit at random takes 0.86 times as long. In return an entry does
+/// not say where it belongs: moving entries takes the hashes that the slots keep.
 ///
-/// Thus no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash, says
-/// which. A full segment is split in two, two that are nearly empty are merged, and the directory doubles and halves with
-/// them. Only a segment whose keys have hashes that are too much alike grows beyond that. A small index is one small
-/// segment.
+/// Thus no call moves many. Keys lie in segments of up to 512 entries; a directory, indexed by other bits of the hash,
+/// says which. A full segment is split in two, two that are nearly empty are merged, and the directory doubles and
+/// halves with them. Only a segment whose keys have hashes that are too much alike grows beyond that. A small index is
+/// one small segment.
 ///
 /// - Complexity: O(1) expected to find, insert or remove a key; at most 410 keys are moved by one call.
 ///
@@ -16,8 +16,8 @@
 package struct KeyIndex: ~Copyable {
     /// A handle on the memory of a segment, with what a search in it needs to know.
     struct Segment {
-        /// The entries: the lower bits are the slot index plus one, the upper ones a part of the hash; zero is empty. The
-        /// segment's header lies before them.
+        /// The entries: the lower bits are the slot index plus one, the upper ones a part of the hash; zero is empty.
+        /// The segment's header lies before them.
         let entries: UnsafeMutablePointer<UInt32>
         /// The number of entries less one.
         let mask: UInt32
@@ -108,7 +108,8 @@ package struct KeyIndex: ~Copyable {
 
     deinit {
         guard let directory else { return }
-        // From the end: a segment is deallocated with its lowest number, when its depth has been read for the last time.
+        // From the end: a segment is deallocated with its lowest number, when its depth has been read for the last
+        // time.
         for number in (0..<directoryCount).reversed() where number & ~(-1 << Int(directory[number].depth)) == number {
             directory[number].deallocate()
         }
@@ -130,15 +131,15 @@ package struct KeyIndex: ~Copyable {
     /// The number of entries in the directory, if there is one.
     var directoryCount: Int { 1 << Int(depth) }
 
-    /// The bits of a hash that choose from the directory: the upper half. With an `Int` of 32 bits an entry of a segment
-    /// has them as well, which tells fewer keys apart and does no harm.
+    /// The bits of a hash that choose from the directory: the upper half. With an `Int` of 32 bits an entry of a
+    /// segment has them as well, which tells fewer keys apart and does no harm.
     static func bits(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) }
 
     /// The number of a hash in the directory.
     func number(_ hash: UInt) -> Int { Int(truncatingIfNeeded: hash >> UInt(UInt.bitWidth / 2)) & ~(-1 &<< Int(depth)) }
 
-    /// Returns the next slot that was stored under a hash, or under one with the same bits in its entry; `UInt32.max` after the
-    /// last.
+    /// Returns the next slot that was stored under a hash, or under one with the same bits in its entry; `UInt32.max`
+    /// after the last.
     ///
     /// - Parameter position: How far the search has come: zero at the beginning.
     func next(_ hash: UInt, from position: inout UInt32) -> UInt32 {
@@ -150,7 +151,8 @@ package struct KeyIndex: ~Copyable {
             let entry = segment.entries[Int((hash &+ position) & segment.mask)]
             if entry == 0 { return .max }
             position += 1
-            // With the same part of the hash only the slot is left. A tombstone has none, which wraps around to the greatest.
+            // With the same part of the hash only the slot is left. A tombstone has none, which wraps around to the
+            // greatest.
             let slot = (entry ^ wanted) &- 1
             if slot < segment.slotMask { return slot }
         }
@@ -168,8 +170,8 @@ package struct KeyIndex: ~Copyable {
 
     /// Stores the slot of a key that is not there yet.
     ///
-    /// - Parameter hashOf: Returns the hash of the key of a slot. Making room moves the keys of one full segment at most:
-    ///   410, if no more than a few hashes are alike.
+    /// - Parameter hashOf: Returns the hash of the key of a slot. Making room moves the keys of one full segment at
+    ///   most: 410, if no more than a few hashes are alike.
     mutating func insert(_ hash: UInt, slot: UInt32, hashOf: (UInt32) -> UInt) {
         if !hasRoom(for: hash, slot: slot) {
             makeRoom(for: hash, slot: slot, hashOf: hashOf)
@@ -230,7 +232,8 @@ extension KeyIndex {
     /// again soon. A greater bound would take time, since each key is moved; a smaller one, memory.
     static let mergeBound = 96
 
-    /// The greatest depth of the directory, which is then a megabyte; enough for 18 million keys before segments grow instead.
+    /// The greatest depth of the directory, which is then a megabyte; enough for 18 million keys before segments grow
+    /// instead.
     static let maxDepth: UInt32 = 16
 
     /// Makes room for a key.

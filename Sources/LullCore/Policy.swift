@@ -1,8 +1,8 @@
 /// When the values of one key fall due: a debounce or a throttle, with its options (<doc:Semantics>, sections 3 and 4).
 ///
-/// A policy is always valid: the functions that create one throw a ``PolicyError`` for settings that break a rule. Create
-/// one from settings that come from a file or a server, and pass it to `Debouncer(policy:)`, `Throttler(policy:)` or one of
-/// their keyed and durable forms.
+/// A policy is always valid: the functions that create one throw a ``PolicyError`` for settings that break a rule.
+/// Create one from settings that come from a file or a server, and pass it to `Debouncer(policy:)`,
+/// `Throttler(policy:)` or one of their keyed and durable forms.
 @frozen
 public struct Policy: Hashable, Sendable {
     /// Whether a policy waits for a pause, or limits how often it executes.
@@ -82,7 +82,8 @@ public struct Policy: Hashable, Sendable {
         self.spacing = spacing
     }
 
-    /// Returns a policy that executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section 3).
+    /// Returns a policy that executes the values of a key when no submit has come for `wait` (<doc:Semantics>, section
+    /// 3).
     ///
     /// - Parameters:
     ///   - wait: The quiet period, zero or more. With zero nothing is coalesced.
@@ -90,8 +91,8 @@ public struct Policy: Hashable, Sendable {
     ///   - edges: The ends of a burst at which values are executed.
     ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
     ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
-    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge. Zero and
-    ///     nil mean that there is no limit.
+    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge.
+    ///     Zero and nil mean that there is no limit.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
     public static func debounce(
         wait: CoreDuration, maxWait: CoreDuration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
@@ -179,8 +180,8 @@ public enum Edge: Hashable, Sendable {
 // Policies in the durations of the standard library.
 
 extension CoreDuration {
-    /// Creates a duration from a standard one, in whole nanoseconds, rounded down, so that a negative one stays negative; what
-    /// is too long to count becomes ``infinite``.
+    /// Creates a duration from a standard one, in whole nanoseconds, rounded down, so that a negative one stays
+    /// negative; what is too long to count becomes ``infinite``.
     public init(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let (nanoseconds, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
@@ -191,8 +192,8 @@ extension CoreDuration {
 }
 
 extension Policy {
-    /// Returns a debounce with these settings (<doc:Semantics>, section 3), or throws: checks settings that come from a file
-    /// or a server before a debouncer gets them.
+    /// Returns a debounce with these settings (<doc:Semantics>, section 3), or throws: checks settings that come from a
+    /// file or a server before a debouncer gets them.
     ///
     /// ```swift
     /// do {
@@ -209,8 +210,8 @@ extension Policy {
     ///   - edges: The ends of a burst at which values are executed.
     ///   - delayRule: Whether a shorter delay of a single call replaces a longer one that is running.
     ///   - maxCount: Executes at once when this many submits are pending; at least 1, and only with the trailing edge.
-    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge. Zero and
-    ///     nil mean that there is no limit.
+    ///   - spacing: The least time between two due instants of a key, zero or more, and only with the trailing edge.
+    ///     Zero and nil mean that there is no limit.
     /// - Throws: ``PolicyError`` naming the value and the rule that it breaks.
     public static func debounce(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
@@ -226,8 +227,8 @@ extension Policy {
         return policy
     }
 
-    /// Returns a throttle with these settings (<doc:Semantics>, section 4), or throws: checks settings that come from a file
-    /// or a server before a throttler gets them.
+    /// Returns a throttle with these settings (<doc:Semantics>, section 4), or throws: checks settings that come from a
+    /// file or a server before a throttler gets them.
     ///
     /// - Parameters:
     ///   - interval: The length of a window, zero or more.

@@ -1,5 +1,5 @@
-/// A limit on how often a handler starts, over all keys together: at most `starts` in any `period`, up to `burst` of them at
-/// once (<doc:Semantics>, section 7).
+/// A limit on how often a handler starts, over all keys together: at most `starts` in any `period`, up to `burst` of
+/// them at once (<doc:Semantics>, section 7).
 ///
 /// ```swift
 /// let mail = KeyedDebouncer(
@@ -9,8 +9,8 @@
 /// }
 /// ```
 ///
-/// No window of that length, wherever it begins, has more starts than that. After a pause `burst` values start at once; in
-/// the long run `starts - burst + 1` start in each `period`.
+/// No window of that length, wherever it begins, has more starts than that. After a pause `burst` values start at once;
+/// in the long run `starts - burst + 1` start in each `period`.
 @frozen
 public struct RateLimit: Hashable, Sendable {
     /// The most starts in any window; at least 1.
@@ -52,8 +52,8 @@ public struct RateLimit: Hashable, Sendable {
 
 /// What a ``RateLimit`` allows after the starts so far: a single instant.
 ///
-/// With one instant, the theoretical arrival time of the generic cell rate algorithm, every engine and every store can say
-/// what may start, and a store can keep it in one field.
+/// With one instant, the theoretical arrival time of the generic cell rate algorithm, every engine and every store can
+/// say what may start, and a store can keep it in one field.
 package struct RateLimiter: Sendable {
     /// The time between two starts in the long run; zero if there is no limit.
     private let interval: CoreDuration

@@ -1,18 +1,20 @@
 /// Elements that do not move, under numbers: an index is assigned to an element, used to reach it, and freed.
 ///
 /// Elements lie in blocks of 64 with one word of occupancy each, and blocks in segments of 1,024. A block whose last
-/// element is removed is given back to the allocator, and so is a segment: memory follows the number of elements down as
-/// well as up. No call copies or visits more than one segment's blocks, however many elements there are. The first block
-/// and the first segment start small: a debouncer with one key needs one element.
+/// element is removed is given back to the allocator, and so is a segment: memory follows the number of elements down
+/// as well as up. No call copies or visits more than one segment's blocks, however many elements there are. The first
+/// block and the first segment start small: a debouncer with one key needs one element.
 ///
-/// The memory is unsafe for the sake of the rows `hot`, `keyed` and `memory`: an array would check at every step whether it
-/// is shared, and move all elements as it grows. Outside these files, only ``subscript(_:)`` hands out a pointer.
+/// The memory is unsafe for the sake of the rows `hot`, `keyed` and `memory`: an array would check at every step
+/// whether it is shared, and move all elements as it grows. Outside these files, only ``subscript(_:)`` hands out a
+/// pointer.
 ///
-/// Behind each element lies a cell, of a size that is known at run time alone: there the generic owner of a slab keeps its
-/// keys and values, of which code that is compiled once knows nothing. The slab gives them memory, and moves them where it
-/// has to; the owner initialises and deinitialises them.
+/// Behind each element lies a cell, of a size that is known at run time alone: there the generic owner of a slab keeps
+/// its keys and values, of which code that is compiled once knows nothing. The slab gives them memory, and moves them
+/// where it has to; the owner initialises and deinitialises them.
 ///
-/// - Complexity: O(1) to reach, insert or remove an element; allocating or freeing moves 1,024 blocks' worth of pointers at most.
+/// - Complexity: O(1) to reach, insert or remove an element; allocating or freeing moves 1,024 blocks' worth of
+///   pointers at most.
 package struct Slab<Element>: ~Copyable {
     struct Block {
         var memory: UnsafeMutableRawPointer?
@@ -101,7 +103,8 @@ package struct Slab<Element>: ~Copyable {
 
     /// The element at an index that is taken. The pointer is valid until the next ``insert(_:)`` or ``remove(_:)``.
     ///
-    /// Bind the pointer before mutating the element; one statement doing both miscompiles under Thread Sanitizer (Swift 6.3).
+    /// Bind the pointer before mutating the element; one statement doing both miscompiles under Thread Sanitizer (Swift
+    /// 6.3).
     package subscript(index: UInt32) -> UnsafeMutablePointer<Element> {
         assert(contains(index), "no element at index \(index)")
         // Proof: an index that is taken lies in a block that has memory.
@@ -198,8 +201,8 @@ package struct Slab<Element>: ~Copyable {
 
     /// Calls `body` with every element in some blocks and its index: in order, at most 64 elements a block.
     ///
-    /// A caller that cannot visit all elements at once asks for a few blocks at a time, up to ``blockCount``. An element
-    /// that stays in the slab meanwhile is visited once, since none moves.
+    /// A caller that cannot visit all elements at once asks for a few blocks at a time, up to ``blockCount``. An
+    /// element that stays in the slab meanwhile is visited once, since none moves.
     package func forEach(inBlocks range: Range<Int>, _ body: (UInt32, UnsafeMutablePointer<Element>) -> Void) {
         guard let segments else { return }
         var number = range.lowerBound
@@ -282,7 +285,8 @@ extension Slab {
         let capacity = isFirst ? max(1, min(block.pointee.capacity * 4, 64)) : 64
         var alignment = alignment
         #if !hasFeature(Embedded)
-            // A single element must not lie across two pages of memory: a submit to it took half as long again (row `hot`).
+            // A single element must not lie across two pages of memory: a submit to it took half as long again (row
+            // `hot`).
             if capacity == 1 { alignment = max(alignment, 128) }
         #endif
         let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(capacity) * stride, alignment: alignment)

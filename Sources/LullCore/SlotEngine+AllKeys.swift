@@ -33,8 +33,8 @@ extension SlotEngine {
         if slot.pointee.gate.count == 0 { forgetWhenIdle(index) } else { schedule(index) }
     }
 
-    /// Does what was due at `now` or before, makes the gate idle, and executes what is pending. The key may be forgotten
-    /// then.
+    /// Does what was due at `now` or before, makes the gate idle, and executes what is pending. The key may be
+    /// forgotten then.
     private mutating func flush(_ index: UInt32, at now: CoreInstant) {
         settle(index, at: now)
         let slot = slots[index]
@@ -71,8 +71,8 @@ extension SlotEngine {
         if !keyExecutions[number].pointee.hasStarted { retire(number) }
     }
 
-    /// Does what was due at `now` or before, and drops what is never due; what is held with nothing pending starts. The key
-    /// may be forgotten then.
+    /// Does what was due at `now` or before, and drops what is never due; what is held with nothing pending starts. The
+    /// key may be forgotten then.
     private mutating func dropUnreachable(_ index: UInt32, at now: CoreInstant) {
         settle(index, at: now)
         let slot = slots[index]

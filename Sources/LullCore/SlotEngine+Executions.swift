@@ -1,5 +1,5 @@
-// Executions: those that run, and due values that wait for an earlier one, for `maxConcurrent` or for the limit. Section 7 of
-// the semantics.
+// Executions: those that run, and due values that wait for an earlier one, for `maxConcurrent` or for the limit.
+// Section 7 of the semantics.
 extension SlotEngine {
     /// Returns the executions of a slot's key, if it has any.
     @inline(__always)
@@ -35,7 +35,8 @@ extension SlotEngine {
         if !executions.pointee.isWaiting, !isBlocked(executions), allowsStart, size <= setup.maxBatch,
             startQueue.count == 0
         {
-            // Values fall due in the order in which they would start, so that the first ones need not wait for the others.
+            // Values fall due in the order in which they would start, so that the first ones need not wait for the
+            // others.
             start(executions, size, due, [])
         } else {
             wait(slotIndex, size, due)
@@ -65,8 +66,8 @@ extension SlotEngine {
         while startQueue.count == 1, startsWhenDue, !isStartingWaiting { startFirstWaiting() }
     }
 
-    /// Whether a value that waits may start while others are still to fall due in the same call. With a limit, all that is due comes
-    /// before the starts of that instant.
+    /// Whether a value that waits may start while others are still to fall due in the same call. With a limit, all that
+    /// is due comes before the starts of that instant.
     private var startsWhenDue: Bool { runningCount < setup.maxConcurrent && setup.limit == nil }
 
     /// Whether `maxConcurrent` and the limit allow a start now.
@@ -172,8 +173,8 @@ extension SlotEngine {
 
     /// Starts waiting values while `maxConcurrent` and the limit allow, and sets the alarm for when the limit does.
     ///
-    /// A call for all keys that is under way is applied to a key before its value starts. Where it is applied to many, all
-    /// of which it may cancel, the rest is left to ``continueSweep(_:limit:)``.
+    /// A call for all keys that is under way is applied to a key before its value starts. Where it is applied to many,
+    /// all of which it may cancel, the rest is left to ``continueSweep(_:limit:)``.
     mutating func startWaiting() {
         guard startQueue.count > 0, runningCount < setup.maxConcurrent else { return }
         var sweptCount = 0
@@ -291,7 +292,8 @@ extension SlotEngine {
     private mutating func unblock(_ index: UInt32, _ waiters: [WaiterID]) {
         let executions = keyExecutions[index]
         if !waiters.isEmpty { noteEnd(for: waiters) }
-        // What waited for the key may start as soon as `maxConcurrent` allows; under `.concurrent` it could from the beginning.
+        // What waited for the key may start as soon as `maxConcurrent` allows; under `.concurrent` it could from the
+        // beginning.
         if executions.pointee.isWaiting, executions.pointee.queuePosition == .max { queueStart(index) }
         startWaiting()
         guard !executions.pointee.hasStarted, !executions.pointee.isWaiting else { return }
@@ -329,8 +331,8 @@ extension SlotEngine {
         case drop
     }
 
-    /// Interrupts what is running at a key for a newer value, at the instant at which that is due or submitted, if the rule
-    /// says so.
+    /// Interrupts what is running at a key for a newer value, at the instant at which that is due or submitted, if the
+    /// rule says so.
     private mutating func interruptRuns(of executions: UnsafeMutablePointer<KeyExecutions>, at instant: CoreInstant) {
         switch setup.whileRunning {
         case .queue, .concurrent, .skip: break

@@ -16,8 +16,8 @@ extension SlotEngine {
         // A copy decides, since the case may turn out not to be that simple.
         var gate = slot.pointee.gate
         let decision = gate.submit(at: now, wait: wait, by: setup.policy)
-        // The gate must not change before its entry. It would not have done so before this submit, which has moved `quiet`
-        // alone, and nothing falls due before `next`.
+        // The gate must not change before its entry. It would not have done so before this submit, which has moved
+        // `quiet` alone, and nothing falls due before `next`.
         let scheduled = slot.pointee.scheduled
         guard gate.quiet >= scheduled || gate.next(by: setup.policy) >= scheduled else { return .undecided }
         let placement: Placement

@@ -1,9 +1,9 @@
 /// All decisions of debouncing and throttling, over numbers: it knows neither keys nor values, and is compiled once.
 ///
-/// The key of a slot, and what is pending there, lie in the slot's cell; what waits to start lies in the cell of the key's
-/// executions (``Slab``). The owner, which knows the types, moves them: each call adds to ``actions`` what is to be done,
-/// and the owner does that, in order, before the next call. Until then a slot and executions that are no longer needed
-/// keep their numbers.
+/// The key of a slot, and what is pending there, lie in the slot's cell; what waits to start lies in the cell of the
+/// key's executions (``Slab``). The owner, which knows the types, moves them: each call adds to ``actions`` what is to
+/// be done, and the owner does that, in order, before the next call. Until then a slot and executions that are no
+/// longer needed keep their numbers.
 @usableFromInline
 package struct SlotEngine: ~Copyable {
     /// The state of one key.
@@ -16,8 +16,8 @@ package struct SlotEngine: ~Copyable {
         var sweep: UInt16
         /// The index of the key's executions; `UInt32.max` for none.
         package var executions = UInt32.max
-        /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise, unless the
-        /// gate is idle. It is never later than the gate's next change, and postponed only when it has come.
+        /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise,
+        /// unless the gate is idle. It is never later than the gate's next change, and postponed only when it has come.
         @usableFromInline var scheduled = CoreInstant.farPast
         /// The number of the burst, in the order in which bursts began.
         var burst: UInt64 = 0
@@ -33,7 +33,8 @@ package struct SlotEngine: ~Copyable {
             set { flags = flags & ~3 | newValue.rawValue }
         }
 
-        /// The number of the pass of compaction that has kept the key's entry, or 0: a second entry seen in that pass is a duplicate.
+        /// The number of the pass of compaction that has kept the key's entry, or 0: a second entry seen in that pass
+        /// is a duplicate.
         var compactionPass: UInt8 {
             get { flags >> 2 }
             set { flags = flags & 3 | newValue << 2 }
@@ -43,7 +44,8 @@ package struct SlotEngine: ~Copyable {
         @inlinable
         func isOpen(beyond now: CoreInstant) -> Bool { gate.isOpen && now < scheduled }
 
-        /// Whether a call for all keys has not been applied to this one. Numbers wrap around; few calls are under way at once.
+        /// Whether a call for all keys has not been applied to this one. Numbers wrap around; few calls are under way
+        /// at once.
         func isBehind(_ number: UInt16) -> Bool { Int16(bitPattern: number &- sweep) > 0 }
     }
 
@@ -58,8 +60,8 @@ package struct SlotEngine: ~Copyable {
         case forgotten
     }
 
-    // The fields that every submit writes come first, close together: a thread that submits after another one waits for these
-    // cache lines.
+    // The fields that every submit writes come first, close together: a thread that submits after another one waits for
+    // these cache lines.
 
     /// The last instant handled.
     @usableFromInline package var now = CoreInstant.farPast
@@ -67,8 +69,8 @@ package struct SlotEngine: ~Copyable {
     @usableFromInline package var recent: UnsafeMutablePointer<Slot>?
     /// Its number; `UInt32.max` for none.
     package var recentSlot = UInt32.max
-    /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a submit
-    /// interrupts what is running.
+    /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a
+    /// submit interrupts what is running.
     @usableFromInline package var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
     package var movesAlarm = false
@@ -136,8 +138,8 @@ package struct SlotEngine: ~Copyable {
         keyExecutions = executions
     }
 
-    /// Moves ``now`` forward to the instant of a call, never backwards, and returns it: the instant at which the call is
-    /// handled.
+    /// Moves ``now`` forward to the instant of a call, never backwards, and returns it: the instant at which the call
+    /// is handled.
     @discardableResult
     package mutating func advanceNow(to instant: CoreInstant) -> CoreInstant {
         if instant > now { now = instant }
@@ -175,7 +177,8 @@ package struct SlotEngine: ~Copyable {
 
     // The owner compares keys. Of a thousand slots that are offered here hardly one is that of another key.
 
-    /// Returns the first slot whose key has this hash, or nil. If that is another key, ``lookUpNext()`` has the next one.
+    /// Returns the first slot whose key has this hash, or nil. If that is another key, ``lookUpNext()`` has the next
+    /// one.
     @usableFromInline
     package mutating func lookUp(_ hash: UInt) -> UnsafeMutablePointer<Slot>? {
         lookedUpHash = hash
@@ -213,8 +216,8 @@ package struct SlotEngine: ~Copyable {
     @inline(__always)
     func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
 
-    /// Adds the slot of a new key, whose key the owner has to store at once, and returns its index; `UInt32.max` if no key
-    /// may be added.
+    /// Adds the slot of a new key, whose key the owner has to store at once, and returns its index; `UInt32.max` if no
+    /// key may be added.
     package mutating func addSlot(hash: UInt) -> UInt32 {
         guard !isClosed, hasRoom(for: .max) else { return .max }
         let index = slots.insert(Slot(sweep: sweepNumber, hash: hash))
@@ -237,8 +240,8 @@ package struct SlotEngine: ~Copyable {
         compactQueues()
     }
 
-    /// Forgets a key that has nothing pending: now if its gate is idle and nothing of it runs or waits, otherwise when that is
-    /// so.
+    /// Forgets a key that has nothing pending: now if its gate is idle and nothing of it runs or waits, otherwise when
+    /// that is so.
     mutating func forgetWhenIdle(_ index: UInt32) {
         let slot = slots[index]
         // A call for all keys counts as of its own instant: the spacing may have passed since.
@@ -367,8 +370,8 @@ extension Slab<SlotEngine.Slot> {
             && UInt32(truncatingIfNeeded: slot.pointee.burst) == entry.burst
     }
 
-    /// Whether an entry is current, and the pass of compaction has not seen another one like it: a gate that is postponed to where
-    /// it was before has two. Outside a pass, `pass` is 0.
+    /// Whether an entry is current, and the pass of compaction has not seen another one like it: a gate that is
+    /// postponed to where it was before has two. Outside a pass, `pass` is 0.
     func keeps(_ entry: DeadlineQueue.Entry, pending: Bool, pass: UInt8) -> Bool {
         guard isCurrent(entry, pending: pending) else { return false }
         let slot = self[entry.slot]
@@ -380,8 +383,8 @@ extension Slab<SlotEngine.Slot> {
 
 /// What the owner of a ``SlotEngine`` has to do with keys and values.
 package enum SlotAction {
-    /// Start an execution of a slot's key: with what is pending in the slot; or, if `executions` is not `UInt32.max`, with
-    /// this number of the values that wait there, from the front.
+    /// Start an execution of a slot's key: with what is pending in the slot; or, if `executions` is not `UInt32.max`,
+    /// with this number of the values that wait there, from the front.
     case start(slot: UInt32, executions: UInt32, values: Int, serial: UInt64, Gate.Due)
     /// Move what is pending in a slot to the executions: behind what waits there, if anything does.
     case wait(slot: UInt32, executions: UInt32)

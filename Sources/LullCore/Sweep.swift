@@ -1,9 +1,9 @@
 /// A call for all keys that is carried out in portions, so that a driver holds its lock only briefly (<doc:Semantics>,
 /// section 5).
 ///
-/// The call counts as of the instant at which it began. Whatever touches a key meanwhile, whether a submit or the end of an
-/// execution, first applies the call to that key: the answers are those of a call that does everything at once. Only the
-/// order between different keys may differ.
+/// The call counts as of the instant at which it began. Whatever touches a key meanwhile, whether a submit or the end
+/// of an execution, first applies the call to that key: the answers are those of a call that does everything at once.
+/// Only the order between different keys may differ.
 public struct Sweep: Sendable {
     /// The effect of a call at every key.
     @frozen
@@ -33,8 +33,8 @@ public struct Sweep: Sendable {
         self.blocks = blocks
     }
 
-    /// Sorts the keys by burst once all of them have been found. Call it without holding a lock: with millions of keys it
-    /// takes a while. Otherwise, ``Engine/continueSweep(_:limit:)`` does it.
+    /// Sorts the keys by burst once all of them have been found. Call it without holding a lock: with millions of keys
+    /// it takes a while. Otherwise, ``Engine/continueSweep(_:limit:)`` does it.
     public mutating func sortIfNeeded() {
         guard blocks.isEmpty, !isSorted else { return }
         Self.sortByBurst(&found)

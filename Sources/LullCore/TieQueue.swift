@@ -1,10 +1,11 @@
 /// The entries at one instant, in the order in which their bursts began.
 ///
 /// Entries gather in one chunk. When it is full, it is sorted and becomes one of the runs, which a ``Heap`` orders by
-/// their oldest entries: no call sorts more than one chunk, however many entries there are. Entries mostly come in order,
-/// so that the front of one run comes out in a row.
+/// their oldest entries: no call sorts more than one chunk, however many entries there are. Entries mostly come in
+/// order, so that the front of one run comes out in a row.
 ///
-/// - Complexity: O(1) amortised to add an entry, apart from sorting it with 255 others; O(log n) to remove the oldest one.
+/// - Complexity: O(1) amortised to add an entry, apart from sorting it with 255 others; O(log n) to remove the oldest
+///   one.
 struct TieQueue: ~Copyable {
     typealias Entry = DeadlineQueue.Entry
     typealias Chunk = DeadlineQueue.Chunk

@@ -33,8 +33,8 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
         return CoreInstant(nanoseconds: overflow ? (duration.nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// Returns how much later `other` is; negative if it is earlier, and ``CoreDuration/infinite`` if that is too long to
-    /// count.
+    /// Returns how much later `other` is; negative if it is earlier, and ``CoreDuration/infinite`` if that is too long
+    /// to count.
     public func duration(to other: CoreInstant) -> CoreDuration {
         let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
         return CoreDuration(nanoseconds: overflow ? (nanoseconds < 0 ? .max : .min) : difference)
@@ -47,8 +47,8 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
     }
 }
 
-/// A length of time in whole nanoseconds, for policies and the engine; ``infinite`` stands for everything that is too long
-/// to count.
+/// A length of time in whole nanoseconds, for policies and the engine; ``infinite`` stands for everything that is too
+/// long to count.
 ///
 /// `Lull` converts between it and `Duration`, in both directions: `CoreDuration(.seconds(2))`, `Duration(policy.wait)`.
 @frozen

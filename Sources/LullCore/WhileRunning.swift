@@ -10,11 +10,11 @@ public enum WhileRunning: Hashable, Sendable {
     /// Not allowed where values are collected or merged, since those of the cancelled execution would be lost: use
     /// ``restart``.
     case cancelRunning(interrupting: Interrupting)
-    /// The task of the running execution is cancelled and awaited. If it then throws, its values go back in front of the
-    /// newer ones and start with them, as one execution: begin again with everything.
+    /// The task of the running execution is cancelled and awaited. If it then throws, its values go back in front of
+    /// the newer ones and start with them, as one execution: begin again with everything.
     ///
-    /// With `maxWait`, an execution whose oldest submit is that old is not interrupted. Without it, a stream that never pauses
-    /// for as long as the handler takes is never finished.
+    /// With `maxWait`, an execution whose oldest submit is that old is not interrupted. Without it, a stream that never
+    /// pauses for as long as the handler takes is never finished.
     case restart(interrupting: Interrupting)
     /// The value starts beside the running execution.
     case concurrent

@@ -10,11 +10,11 @@ internal import Lull
 /// sync.handler = { syncSteps() }
 /// ```
 ///
-/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the process
-/// resumes. Keeping the process alive is up to the app: <doc:WorkInTheBackground>.
+/// It needs no run loop. In a process that was suspended, what fell due meanwhile runs at once, and once, when the
+/// process resumes. Keeping the process alive is up to the app: <doc:WorkInTheBackground>.
 ///
-/// The handler runs on the main queue; for another queue use ``BackgroundDebouncer/OnQueue``. Every call may be made from
-/// any thread, and costs about two locks; all instances share one timer.
+/// The handler runs on the main queue; for another queue use ``BackgroundDebouncer/OnQueue``. Every call may be made
+/// from any thread, and costs about two locks; all instances share one timer.
 public final class BackgroundDebouncer: Sendable {
     private let events: EventHandler
 
@@ -124,7 +124,8 @@ private final class EventHandler: Sendable {
             for: wait, on: queue.queue, options: .init(tolerance: tolerance), clock: clock, fileID: site.fileID,
             line: site.line
         ) { [newest] event in
-            // If another event has arrived since this one fell due, the handler waits for the end of that event's interval.
+            // If another event has arrived since this one fell due, the handler waits for the end of that event's
+            // interval.
             let handler = newest.change { $0.event == event ? $0.handler.take() : nil }
             handler?()
         }
@@ -132,8 +133,8 @@ private final class EventHandler: Sendable {
 
     var handler: QueueTask? { newest.value.handler }
 
-    // Events are submitted and dropped while the lock is held: otherwise two threads could submit in another order than they
-    // count.
+    // Events are submitted and dropped while the lock is held: otherwise two threads could submit in another order than
+    // they count.
     func set(_ handler: QueueTask?) {
         let replaced = newest.change { newest in
             let replaced = newest.handler

@@ -11,8 +11,8 @@ internal import Lull
 /// ```
 ///
 /// The closure may be called from any thread; a call costs about as much as a lock. If it is released while a value is
-/// pending, `body` still runs when the value falls due. The program stops with a message if the delay is negative or not
-/// finite.
+/// pending, `body` still runs when the value falls due. The program stops with a message if the delay is negative or
+/// not finite.
 ///
 /// - Parameters:
 ///   - seconds: The seconds without a call after which `body` runs.

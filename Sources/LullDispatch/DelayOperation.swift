@@ -11,8 +11,8 @@ internal import Lull
 /// for operation in [pause, work] { operations.addOperation(operation) }
 /// ```
 ///
-/// It occupies no thread while it waits. If it is cancelled while it is executing, from any thread, it finishes at once,
-/// which frees a queue that executes one operation at a time.
+/// It occupies no thread while it waits. If it is cancelled while it is executing, from any thread, it finishes at
+/// once, which frees a queue that executes one operation at a time.
 public final class DelayOperation: Operation, @unchecked Sendable {
     // Proof of @unchecked Sendable: the variable parts are in `Guarded`; the rest is constant.
     private enum State {

@@ -41,8 +41,8 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
     ///
     /// - Parameters:
     ///   - delay: The delay in seconds, from now; negative and NaN count as zero, infinity as never.
-    ///   - task: The task that runs then, and after later delays; nil for the task given last. Without any task the call does
-    ///     nothing.
+    ///   - task: The task that runs then, and after later delays; nil for the task given last. Without any task the
+    ///     call does nothing.
     public func delay(_ delay: TimeInterval, task: (@MainActor @Sendable () -> Void)? = nil) {
         tasks.delay(delay, onMainQueue(task))
     }
@@ -85,14 +85,14 @@ public final class DelayedPreemptiveDispatchQueue: Sendable {
         ///
         /// - Parameters:
         ///   - delay: The delay in seconds, from now; negative and NaN count as zero, infinity as never.
-        ///   - task: The task that runs then, and after later delays; nil for the task given last. Without any task the call
-        ///     does nothing.
+        ///   - task: The task that runs then, and after later delays; nil for the task given last. Without any task the
+        ///     call does nothing.
         public func delay(_ delay: TimeInterval, task: (@Sendable () -> Void)? = nil) {
             tasks.delay(delay, task)
         }
 
-        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which still has the task given
-        /// last.
+        /// Drops all delays: the task does not run until ``delay(_:task:)`` is called again, which still has the task
+        /// given last.
         public func cancel() {
             tasks.cancel()
         }

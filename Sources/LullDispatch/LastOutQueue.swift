@@ -2,7 +2,8 @@ public import Dispatch
 public import Foundation
 internal import Lull
 
-/// Runs, for each key, only the task that was enqueued last, once no other task of the key has been enqueued for a while.
+/// Runs, for each key, only the task that was enqueued last, once no other task of the key has been enqueued for a
+/// while.
 ///
 /// ```swift
 /// LastOutQueue.default.enqueue(forKey: "volume") { speaker.set(volume) }
@@ -118,8 +119,8 @@ public final class LastOutQueue: Sendable {
 
 /// The implementation of both classes: a keyed debouncer of tasks.
 private struct LastOut: Sendable {
-    /// A key of any type: its type, as the caller has declared it, and its value. (An `AnyHashable` would take `1`, `1.0` and
-    /// `1 as UInt8` for the same.)
+    /// A key of any type: its type, as the caller has declared it, and its value. (An `AnyHashable` would take `1`,
+    /// `1.0` and `1 as UInt8` for the same.)
     struct AnyKey: Hashable, Sendable {
         let key: any Hashable & Sendable
 

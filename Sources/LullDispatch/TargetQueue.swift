@@ -20,8 +20,8 @@ struct TargetQueue: Sendable {
 
     /// Whether the caller runs on the queue.
     ///
-    /// For the main queue both conditions count: a program may have given up the first thread, and other threads serve the
-    /// queue; and the first thread may run before it serves the queue.
+    /// For the main queue both conditions count: a program may have given up the first thread, and other threads serve
+    /// the queue; and the first thread may run before it serves the queue.
     var isCurrent: Bool {
         DispatchQueue.getSpecific(key: Self.identity) == ObjectIdentifier(queue)
             || (queue === DispatchQueue.main && Thread.isMainThread)

@@ -7,19 +7,19 @@ internal import Lull
 /// Throttle.onMainQueue(by: 0.3) { results.search(field.text) }     // at every key
 /// ```
 ///
-/// Despite its name it is a debounce unless it is called with `leading: true`. <doc:ComingFrom> lists the differences from
-/// utilities of the same name.
+/// Despite its name it is a debounce unless it is called with `leading: true`. <doc:ComingFrom> lists the differences
+/// from utilities of the same name.
 public enum Throttle {
     /// Runs a function on an operation queue after a delay, in place of the one that waits there.
     ///
-    /// Calling it again on the same queue replaces what waits and restarts the delay: without `leading` it is a debounce,
-    /// despite its name. With `leading`, the function runs at once if no function of this throttle waits or runs on the
-    /// queue, and a delay follows its end. Of the calls during that time, the last one runs when the delay is over, and a
-    /// delay follows again. So two such functions never begin less than `delay` apart.
+    /// Calling it again on the same queue replaces what waits and restarts the delay: without `leading` it is a
+    /// debounce, despite its name. With `leading`, the function runs at once if no function of this throttle waits or
+    /// runs on the queue, and a delay follows its end. Of the calls during that time, the last one runs when the delay
+    /// is over, and a delay follows again. So two such functions never begin less than `delay` apart.
     ///
-    /// The delay does not occupy the queue: other work does not wait behind it, and is not affected. A function whose delay
-    /// is over and that finds the queue busy waits there, and can be replaced there, too, unless it has `leading`. A
-    /// function that is executing runs to its end, and what falls due meanwhile follows.
+    /// The delay does not occupy the queue: other work does not wait behind it, and is not affected. A function whose
+    /// delay is over and that finds the queue busy waits there, and can be replaced there, too, unless it has
+    /// `leading`. A function that is executing runs to its end, and what falls due meanwhile follows.
     ///
     /// It may be called from any thread. A call costs a few locks. All queues share two debouncers, and an operation is
     /// created only when a delay is over. For the main queue use ``onMainQueue(by:leading:function:)``.
@@ -28,8 +28,8 @@ public enum Throttle {
     ///   - queue: The queue on which the function runs.
     ///   - delay: The delay in seconds; negative and NaN count as zero, infinity as never. It counts from now, and with
     ///     `leading` from the end of the function.
-    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before it.
-    ///     Such a call replaces a waiting call without `leading`, and runs when that would have run.
+    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before
+    ///     it. Such a call replaces a waiting call without `leading`, and runs when that would have run.
     ///   - function: The function.
     public static func onQueue(
         _ queue: OperationQueue, by delay: TimeInterval, leading: Bool = false, function: @escaping @Sendable () -> Void
@@ -44,7 +44,8 @@ public enum Throttle {
     ///
     /// - Parameters:
     ///   - delay: The delay in seconds; negative and NaN count as zero, infinity as never.
-    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before it.
+    ///   - leading: Whether the function runs at once and is delayed only if others have run, or wait to run, before
+    ///     it.
     ///   - function: The function.
     public static func onMainQueue(
         by delay: TimeInterval, leading: Bool = false, function: @escaping @MainActor @Sendable () -> Void
@@ -52,8 +53,8 @@ public enum Throttle {
         onQueue(.main, by: delay, leading: leading, function: LullDispatch.onMainQueue(function))
     }
 
-    /// Drops the function that waits for an operation queue, and the delay that follows one that has run. A function that
-    /// is executing runs to its end.
+    /// Drops the function that waits for an operation queue, and the delay that follows one that has run. A function
+    /// that is executing runs to its end.
     ///
     /// - Parameter queue: The queue of the functions; `.main` for
     ///   ``onMainQueue(by:leading:function:)``.
@@ -64,9 +65,9 @@ public enum Throttle {
 
 /// The delays of all operation queues.
 ///
-/// An execution of the debouncer lasts as long as no other function of the throttle may run on the queue: until the function
-/// has run and, with `leading`, its delay is over. Calls that arrive meanwhile wait as they do for any handler (semantics,
-/// section 7).
+/// An execution of the debouncer lasts as long as no other function of the throttle may run on the queue: until the
+/// function has run and, with `leading`, its delay is over. Calls that arrive meanwhile wait as they do for any handler
+/// (semantics, section 7).
 final class QueueThrottle: Sendable {
     static let shared = QueueThrottle(clock: ContinuousClock())
 
@@ -118,7 +119,8 @@ final class QueueThrottle: Sendable {
         let calls = Guarded<[ObjectIdentifier: Calls]>([:])
         self.calls = calls
         let delays = KeyedDebouncer(for: .zero, on: .global(), clock: clock) { (_: ObjectIdentifier, _: Void) in }
-        // The only failure is an operation that the program has cancelled on its queue, which is no failure of the handler.
+        // The only failure is an operation that the program has cancelled on its queue, which is no failure of the
+        // handler.
         debouncer = KeyedDebouncer(for: .zero, clock: clock, onFailure: { _, _ in }) { key, call in
             defer { calls.change { $0[key] = $0[key]?.without(call) } }
             guard calls.change({ $0[key]?.begin(call) }) ?? call.isLeading else { return }

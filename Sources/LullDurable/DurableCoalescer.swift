@@ -4,9 +4,9 @@ internal import LullCore
 
 /// The common part of ``DurableDebouncer`` and ``DurableThrottler``: submit, flush, cancel, work, and look.
 ///
-/// An object is a handle on a namespace of a store, and costs nothing to make again. All handles on one namespace of one store, in
-/// any process, share its keys; their key and value types have to agree. Every call may be made from any task, thread or actor, and
-/// from inside a handler.
+/// An object is a handle on a namespace of a store, and costs nothing to make again. All handles on one namespace of
+/// one store, in any process, share its keys; their key and value types have to agree. Every call may be made from any
+/// task, thread or actor, and from inside a handler.
 ///
 /// A worker or a tool that need not know when values fall due opens the namespace by its name alone:
 ///
@@ -15,8 +15,8 @@ internal import LullCore
 /// try await sync.run { execution in try await server.send(execution.value, named: execution.runID) }
 /// ```
 public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unchecked Sendable {
-    // Proof of @unchecked Sendable: all properties are constants that are Sendable, and only this module makes subclasses, which
-    // have none.
+    // Proof of @unchecked Sendable: all properties are constants that are Sendable, and only this module makes
+    // subclasses, which have none.
 
     /// The name under which the store holds these keys and their settings.
     public final let namespace: String
@@ -50,8 +50,8 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
     /// - Parameters:
     ///   - namespace: The name under which it was created.
     ///   - store: The store that has it.
-    ///   - fold: Folds a value into the one that is pending: what a worker needs, and nobody else, if the namespace was created with
-    ///     `.merge`.
+    ///   - fold: Folds a value into the one that is pending: what a worker needs, and nobody else, if the namespace was
+    ///     created with `.merge`.
     ///   - clock: Measures the pauses of workers and of calls that wait.
     /// - Throws: ``DurableError/noPolicy(namespace:)`` if the namespace has never been opened with settings;
     ///   ``DurableError/otherPolicy(namespace:stored:given:)`` if its values are not to be merged, and `fold` is given.
@@ -108,15 +108,15 @@ extension DurableCoalescer {
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.
     ///   - key: The key, of at most ``DurableLimits/longestKey`` bytes.
-    ///   - token: A name for the submit, in the namespace, that makes it repeatable: with the same token it counts once,
-    ///     and the store gives its first answer again. When the store's answer is lost, a submit with a token is
+    ///   - token: A name for the submit, in the namespace, that makes it repeatable: with the same token it counts
+    ///     once, and the store gives its first answer again. When the store's answer is lost, a submit with a token is
     ///     repeated a few times before this call gives up. A token costs a second row in the store for as long as the
     ///     store retains tokens.
     ///   - context: Text that travels with the value and reaches the handler, such as a `traceparent`: at most
     ///     ``DurableLimits/longestContext`` bytes. See ``DurableExecution/context``.
     /// - Returns: A receipt for ``state(of:)`` and ``wait(for:atMost:)``. It is `Codable`, so you can save it.
-    /// - Throws: ``DurableError/unknown(_:)`` if the value may or may not have been recorded; after every other error it
-    ///   has certainly not been. What to do then: <doc:WorkThatSurvives>.
+    /// - Throws: ``DurableError/unknown(_:)`` if the value may or may not have been recorded; after every other error
+    ///   it has certainly not been. What to do then: <doc:WorkThatSurvives>.
     @discardableResult
     public func submit(
         _ value: Value, for key: Key, token: String? = nil, context: String? = nil
@@ -171,8 +171,8 @@ extension DurableCoalescer {
         try await store.flush(nil, in: namespace)
     }
 
-    /// Drops what no worker has claimed under a key: what is pending, ready, or waiting for another attempt. A run that a
-    /// worker has goes on.
+    /// Drops what no worker has claimed under a key: what is pending, ready, or waiting for another attempt. A run that
+    /// a worker has goes on.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -228,8 +228,8 @@ extension DurableCoalescer {
     /// - Parameters:
     ///   - receipt: The receipt that ``submit(_:for:token:context:)`` returned.
     ///   - time: The longest time to wait.
-    /// - Returns: How the submit has ended; its present state if it has not ended (``DurableState/isFinal``) when the time
-    ///   is over or the task is cancelled.
+    /// - Returns: How the submit has ended; its present state if it has not ended (``DurableState/isFinal``) when the
+    ///   time is over or the task is cancelled.
     @discardableResult
     public func wait(for receipt: DurableReceipt, atMost time: Duration) async throws(DurableError) -> DurableState {
         let start = clock.now()
@@ -256,22 +256,22 @@ extension DurableState {
 }
 
 extension DurableCoalescer {
-    /// Runs the handler for everything that falls due in the namespace, whichever process submitted it, until the task is
-    /// cancelled.
+    /// Runs the handler for everything that falls due in the namespace, whichever process submitted it, until the task
+    /// is cancelled.
     ///
     /// Any number of workers may share a namespace, on one machine or, if the store allows it, on many. Each key has at
     /// most one run at a time, and different keys run in parallel.
     ///
-    /// When the task is cancelled, the worker claims nothing more. Running handlers have the `grace` to end; then they are
-    /// cancelled, and their runs go back to the store without having spent an attempt. The worker gives up a handler that
-    /// ignores its cancellation half-way between the end of the grace and the end of the lease. The call returns when
-    /// all handlers have ended, and therefore no later than a `lease` after the cancellation.
+    /// When the task is cancelled, the worker claims nothing more. Running handlers have the `grace` to end; then they
+    /// are cancelled, and their runs go back to the store without having spent an attempt. The worker gives up a
+    /// handler that ignores its cancellation half-way between the end of the grace and the end of the lease. The call
+    /// returns when all handlers have ended, and therefore no later than a `lease` after the cancellation.
     ///
     /// A handler that throws has failed, and its run is tried again after a delay, under the rules of `retry`. While a
     /// handler runs, the worker renews its lease each time a third of it has passed. If that fails for so long that
-    /// another worker takes over, the handler is cancelled, and ``DurableFailure/leaseLost(_:)`` is reported. Whatever the
-    /// handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never returns
-    /// occupies its key and its slot, and nothing else.
+    /// another worker takes over, the handler is cancelled, and ``DurableFailure/leaseLost(_:)`` is reported. Whatever
+    /// the handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never
+    /// returns occupies its key and its slot, and nothing else.
     ///
     /// In a namespace that restarts runs (``DurableWhileRunning/restart(interrupting:)``), a handler is cancelled when
     /// a newer value of its key interrupts the run. If it then throws, that is not a failure, and the value starts with
@@ -284,19 +284,19 @@ extension DurableCoalescer {
     ///
     /// - Parameters:
     ///   - maxConcurrent: The largest number of handlers that run at once; at least 1.
-    ///   - lease: How long a run is this worker's unless it renews the lease: so long the work of a worker that has died
-    ///     waits before another worker takes it over. More than zero.
+    ///   - lease: How long a run is this worker's unless it renews the lease: so long the work of a worker that has
+    ///     died waits before another worker takes it over. More than zero.
     ///   - retry: When, and how often, a run whose handler threw is tried again.
-    ///   - grace: How long handlers may go on after the task has been cancelled; shorter than the lease. By default half
-    ///     of the lease, at most ten seconds.
+    ///   - grace: How long handlers may go on after the task has been cancelled; shorter than the lease. By default
+    ///     half of the lease, at most ten seconds.
     ///   - onFailure: Called for everything that goes wrong. Without it, a line is written to standard error.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
-    ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It may
-    ///     call anything on the same debouncer.
-    /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are cancelled
-    ///   then. ``DurableError/otherPolicy(namespace:stored:given:)`` at once if the namespace was created with `.merge`, and opened
-    ///   here by its name alone, without a function that folds.
+    ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It
+    ///     may call anything on the same debouncer.
+    /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are
+    ///   cancelled then. ``DurableError/otherPolicy(namespace:stored:given:)`` at once if the namespace was created
+    ///   with `.merge`, and opened here by its name alone, without a function that folds.
     public func run(
         maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
         grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
@@ -331,11 +331,11 @@ extension DurableCoalescer {
         return status
     }
 
-    /// Pauses the namespace, for workers in all processes: from then on they begin nothing new, until ``resume()``. Use it while what
-    /// the handlers need is down, or during a deployment.
+    /// Pauses the namespace, for workers in all processes: from then on they begin nothing new, until ``resume()``. Use
+    /// it while what the handlers need is down, or during a deployment.
     ///
-    /// Runs whose handlers have begun go on, and are reported. Submits are recorded, values fall due, and flushes and cancels work as
-    /// always. A worker that was asking for work at that moment may still begin what it got.
+    /// Runs whose handlers have begun go on, and are reported. Submits are recorded, values fall due, and flushes and
+    /// cancels work as always. A worker that was asking for work at that moment may still begin what it got.
     ///
     /// A namespace that is paused already stays so since the first time, and gets the new reason if there is one.
     ///
@@ -366,7 +366,8 @@ extension DurableCoalescer {
         }
     }
 
-    /// Returns how submits have ended, the newest first: those that a newer value has replaced after a failure are nowhere else.
+    /// Returns how submits have ended, the newest first: those that a newer value has replaced after a failure are
+    /// nowhere else.
     ///
     /// The store remembers how submits ended for ``DurableLimits/retention``, and dead runs until they are retried or
     /// discarded. To learn the end of one submit, use ``state(of:)``. The cost grows with the limit, but for all keys
@@ -389,7 +390,8 @@ extension DurableCoalescer {
         try await store.workers(in: namespace)
     }
 
-    /// Returns runs that have used up their attempts, the oldest first. They stay until ``retry(_:)`` or ``discard(_:)``.
+    /// Returns runs that have used up their attempts, the oldest first. They stay until ``retry(_:)`` or
+    /// ``discard(_:)``.
     ///
     /// For ways to handle them, see <doc:WorkThatSurvives>.
     ///
@@ -441,8 +443,8 @@ extension DurableCoalescer {
         return count
     }
 
-    /// Returns how many keys a flush or a cancel of a selection would change, and how many dead runs it has. The cost grows with the
-    /// number of keys that are not idle.
+    /// Returns how many keys a flush or a cancel of a selection would change, and how many dead runs it has. The cost
+    /// grows with the number of keys that are not idle.
     public func count(matching selection: DurableSelection) async throws(DurableError) -> DurableSelectionCount {
         try await store.count(matching: selection, in: namespace)
     }

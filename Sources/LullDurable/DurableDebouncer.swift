@@ -1,8 +1,8 @@
 internal import Lull
 public import LullCore
 
-/// Debounces work that must survive the process: a store holds what was submitted, and any of its workers executes it when a
-/// burst has ended, whichever process dies.
+/// Debounces work that must survive the process: a store holds what was submitted, and any of its workers executes it
+/// when a burst has ended, whichever process dies.
 ///
 /// ```swift
 /// let sync = try await DurableDebouncer<String, Change>(
@@ -19,20 +19,21 @@ public import LullCore
 /// store; a handler belongs to a worker, not to the debouncer; and a handler may run more than once for one value, with
 /// the same ``DurableExecution/runID``. <doc:WorkThatSurvives> says what is guaranteed, and what is not.
 ///
-/// A debouncer is a handle on a namespace of the store. All debouncers on one namespace of one store, in any process, share its
-/// keys; their key and value types have to agree.
+/// A debouncer is a handle on a namespace of the store. All debouncers on one namespace of one store, in any process,
+/// share its keys; their key and value types have to agree.
 public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     DurableCoalescer<Key, Value>, @unchecked Sendable  // See the superclass.
 {
     /// Opens a namespace whose keys are debounced (<doc:Semantics>, section 3), and creates it if it is new.
     ///
     /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
-    /// from the next submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind of policy, other edges or
-    /// another `combining` or `whileRunning` are refused.
+    /// from the next submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind
+    /// of policy, other edges or another `combining` or `whileRunning` are refused.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
     /// come from outside with `Policy.debounce`, and pass the policy to
-    /// ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``. How to choose settings: <doc:WorkThatSurvives>.
+    /// ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``. How to choose
+    /// settings: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
     ///   - wait: The quiet period that ends a burst. With zero nothing is coalesced.
@@ -42,12 +43,12 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - delayRule: The effect of a single call's shorter delay on a longer one that is running.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
     ///   - spacing: The least time between two due instants of a key; only with the trailing edge. Nil for none.
-    ///   - combining: How the values behind one execution become the one that the handler gets: the latest, the first, or all of them
-    ///     folded into one, in order. The store keeps what `.merge` folds until then, as it does with `collecting`: the worker folds right
-    ///     before the handler. For all values, use the form with `collecting`.
+    ///   - combining: How the values behind one execution become the one that the handler gets: the latest, the first,
+    ///     or all of them folded into one, in order. The store keeps what `.merge` folds until then, as it does with
+    ///     `collecting`: the worker folds right before the handler. For all values, use the form with `collecting`.
     ///   - maxBatch: With `merge`, the largest number of values in one execution, at least 1. Nil for no limit.
-    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
-    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has
+    ///     them (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
@@ -77,10 +78,10 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
 
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
     ///
-    /// The store holds them until then: set `maxCount` or `maxWait` if there may be many. With `maxBatch`, at least 1, an execution
-    /// gets no more than that (<doc:Semantics>, section 8): a claim takes the first values that are ready as a run of their
-    /// own. The rest stays ready until that run has ended, and later values join it. `maxCount` determines when to execute,
-    /// not how much. Everything else is as in the form without `collecting`.
+    /// The store holds them until then: set `maxCount` or `maxWait` if there may be many. With `maxBatch`, at least 1,
+    /// an execution gets no more than that (<doc:Semantics>, section 8): a claim takes the first values that are ready
+    /// as a run of their own. The rest stays ready until that run has ended, and later values join it. `maxCount`
+    /// determines when to execute, not how much. Everything else is as in the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
@@ -107,16 +108,17 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in
+    /// ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program
     ///     with a message.
-    ///   - combining: How the values behind one execution become the one that the handler gets. For all of them, use the form with
-    ///     `collecting`.
+    ///   - combining: How the values behind one execution become the one that the handler gets. For all of them, use
+    ///     the form with `collecting`.
     ///   - maxBatch: With `merge`, the largest number of values in one execution. Nil for no limit.
-    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
-    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has
+    ///     them (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
@@ -161,8 +163,8 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.
     ///   - key: The key, of at most ``DurableLimits/longestKey`` bytes.
-    ///   - delay: The quiet period from this submit on, in place of the debouncer's; a negative one counts as zero. If it
-    ///     exceeds `maxWait`, that limit applies.
+    ///   - delay: The quiet period from this submit on, in place of the debouncer's; a negative one counts as zero. If
+    ///     it exceeds `maxWait`, that limit applies.
     ///   - token: A name for the submit that makes it repeatable.
     ///   - context: Text that travels with the value.
     /// - Returns: A receipt for ``DurableCoalescer/state(of:)`` and ``DurableCoalescer/wait(for:atMost:)``.
@@ -176,8 +178,8 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
 
     /// Says that a key is still busy, without a value: what is pending under it falls due later, as after a submit.
     ///
-    /// For somebody who is still typing. A `maxWait` holds all the same. It changes nothing if nothing is going on under the key, and
-    /// interrupts no run.
+    /// For somebody who is still typing. A `maxWait` holds all the same. It changes nothing if nothing is going on
+    /// under the key, and interrupts no run.
     ///
     /// - Parameters:
     ///   - key: The key.

@@ -6,18 +6,18 @@ internal import LullCore
 /// After every other error it has certainly not been recorded (<doc:WorkThatSurvives>).
 @nonexhaustive
 public enum DurableError: Error, Hashable, Sendable {
-    /// Nothing was recorded. The text gives the reason: the file is read-only or was locked for too long, the server is away, or the
-    /// like.
+    /// Nothing was recorded. The text gives the reason: the file is read-only or was locked for too long, the server is
+    /// away, or the like.
     case refused(String)
-    /// Nothing was recorded, because there is no room: the disk is full, or the memory that a server may use. The text says which. What
-    /// is recorded already is not lost, and workers make room.
+    /// Nothing was recorded, because there is no room: the disk is full, or the memory that a server may use. The text
+    /// says which. What is recorded already is not lost, and workers make room.
     case full(String)
     /// The answer was lost: the call may or may not have been recorded. The text says what happened.
     case unknown(String)
     /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Retrying does not help.
     case unusable(String)
-    /// The namespace was created with another kind of policy, other edges, another combination or another rule for running runs, which
-    /// cannot change.
+    /// The namespace was created with another kind of policy, other edges, another combination or another rule for
+    /// running runs, which cannot change.
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
     /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)

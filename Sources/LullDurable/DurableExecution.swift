@@ -8,14 +8,14 @@ public import LullCore
 public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     /// The key.
     public let key: Key
-    /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty. With `merge` it is the
-    /// one into which they were folded.
+    /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty. With
+    /// `merge` it is the one into which they were folded.
     public let values: [Value]
     /// The id of the run: the same number in every attempt, and in no other execution of the store. Send it along as an
     /// idempotency key, so that the receiver recognises a value that it has received before.
     public let runID: Int64
-    /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale worker,
-    /// whose number is lower than one that it has seen for that key.
+    /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale
+    /// worker, whose number is lower than one that it has seen for that key.
     public let fence: Int64
     /// The numbers of the submits that the execution covers: see ``DurableReceipt/generation``.
     public let submits: ClosedRange<Int64>
@@ -25,8 +25,9 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
     public let edge: Edge
     /// The number of this attempt, from 1.
     public let attempt: Int
-    /// The context of the submit whose value this is, such as a `traceparent`; with `collect` and `merge` that of the last value. Nil if
-    /// that submit had none, whatever earlier ones had. The same in every attempt (<doc:Semantics>, section 8).
+    /// The context of the submit whose value this is, such as a `traceparent`; with `collect` and `merge` that of the
+    /// last value. Nil if that submit had none, whatever earlier ones had. The same in every attempt (<doc:Semantics>,
+    /// section 8).
     public let context: String?
 
     /// The value; with `collect` the last one.

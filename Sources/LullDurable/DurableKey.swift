@@ -25,8 +25,8 @@ public protocol DurableKey: Hashable, Sendable {
 ///
 /// Strings that are equal in Swift but composed differently, such as "é" of one scalar and "é" of two, are different
 /// keys in a store: it compares bytes, as other programs that use it do. A `KeyedDebouncer`, in memory, compares keys
-/// by `==`, and has one key for both. If strings of different origin may name the same thing, normalise them first, such
-/// as with `name.precomposedStringWithCanonicalMapping`.
+/// by `==`, and has one key for both. If strings of different origin may name the same thing, normalise them first,
+/// such as with `name.precomposedStringWithCanonicalMapping`.
 extension String: DurableKey {
     /// Creates the key with these bytes; nil if no key of the type has them.
     public init?(durableBytes: [UInt8]) {

@@ -1,8 +1,8 @@
 internal import Lull
 public import LullCore
 
-/// Throttles work that must survive the process: a store holds what was submitted, and any of its workers executes it, at most
-/// once per interval for each key, whichever process dies.
+/// Throttles work that must survive the process: a store holds what was submitted, and any of its workers executes it,
+/// at most once per interval for each key, whichever process dies.
 ///
 /// ```swift
 /// let sync = try await DurableThrottler<Category, Change>(every: .seconds(120), namespace: "sync", in: store)
@@ -13,32 +13,34 @@ public import LullCore
 /// }
 /// ```
 ///
-/// The interval goes on while no process of the app is there: after a restart a key is executed no earlier than it would have been.
-/// All terms have the same meaning as in ``/Lull/KeyedThrottler`` (<doc:Semantics>, section 4), and everything else is as with a
-/// ``DurableDebouncer``: a submit waits for the store, a handler belongs to a worker, and it may run more than once for one value,
-/// with the same ``DurableExecution/runID``. <doc:AtMostOnceInTwoMinutes> is an example from beginning to end.
+/// The interval goes on while no process of the app is there: after a restart a key is executed no earlier than it
+/// would have been. All terms have the same meaning as in ``/Lull/KeyedThrottler`` (<doc:Semantics>, section 4), and
+/// everything else is as with a ``DurableDebouncer``: a submit waits for the store, a handler belongs to a worker, and
+/// it may run more than once for one value, with the same ``DurableExecution/runID``. <doc:AtMostOnceInTwoMinutes> is
+/// an example from beginning to end.
 public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     DurableCoalescer<Key, Value>, @unchecked Sendable  // See the superclass.
 {
     /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
     ///
-    /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply from the next
-    /// submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind of policy, other edges or another `combining` are
-    /// refused.
+    /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
+    /// from the next submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind
+    /// of policy, other edges or another `combining` are refused.
     ///
-    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that come from
-    /// outside with `Policy.throttle`, and pass the policy to ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
+    /// come from outside with `Policy.throttle`, and pass the policy to
+    /// ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
     ///   - edges: Whether a window executes at its beginning, at its end, or at both.
     ///   - maxCount: Executes as soon as this many submits are pending; only with the trailing edge.
-    ///   - combining: How the values behind one execution become the one that the handler gets: the latest, the first, or all of them
-    ///     folded into one, in order. The store keeps what `.merge` folds until then, as it does with `collecting`: the worker folds right
-    ///     before the handler. For all values, use the form with `collecting`.
+    ///   - combining: How the values behind one execution become the one that the handler gets: the latest, the first,
+    ///     or all of them folded into one, in order. The store keeps what `.merge` folds until then, as it does with
+    ///     `collecting`: the worker folds right before the handler. For all values, use the form with `collecting`.
     ///   - maxBatch: With `merge`, the largest number of values in one execution, at least 1. Nil for no limit.
-    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
-    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has
+    ///     them (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
@@ -47,8 +49,8 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///     The store measures when values fall due.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
-    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other settings; or
-    ///   the error of the store.
+    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other
+    ///   settings; or the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combining<Value> = .latest, maxBatch: Int? = nil, limit: RateLimit? = nil, maxRunning: Int? = nil,
@@ -68,9 +70,9 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
     ///
     /// The store holds them until then: set `maxCount` if there may be many. With `maxBatch`, at least 1, an execution
-    /// gets no more than that (<doc:Semantics>, section 8): a claim takes the first values that are ready as a run of their
-    /// own. The rest stays ready until that run has ended, and later values join it. `maxCount` determines when to execute,
-    /// not how much. Everything else is as in the form without `collecting`.
+    /// gets no more than that (<doc:Semantics>, section 8): a claim takes the first values that are ready as a run of
+    /// their own. The rest stays ready until that run has ended, and later values join it. `maxCount` determines when
+    /// to execute, not how much. Everything else is as in the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         maxBatch: Int? = nil,
@@ -95,16 +97,17 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in ``init(every:edges:maxCount:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in
+    /// ``init(every:edges:maxCount:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
     ///     with a message.
-    ///   - combining: How the values behind one execution become the one that the handler gets. For all of them, use the form with
-    ///     `collecting`.
+    ///   - combining: How the values behind one execution become the one that the handler gets. For all of them, use
+    ///     the form with `collecting`.
     ///   - maxBatch: With `merge`, the largest number of values in one execution. Nil for no limit.
-    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has them
-    ///     (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - limit: How often executions start, of all keys together, each attempt included, and whichever worker has
+    ///     them (<doc:Semantics>, section 7). Nil for no limit.
     ///   - maxRunning: The most executions that all workers together have at once; at least 1. Nil for no limit.
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.

@@ -2,11 +2,11 @@ public import LullCore
 
 /// Debouncing and throttling over a fixed number of keys, in its own memory: for firmware.
 ///
-/// It decides with the same `Gate` as `Engine` of `LullCore`, and executes at the same instants (<doc:Semantics>, sections 2 to 5). It never
-/// allocates: its size is known to the compiler, and a variable of it at the top level lies in static memory. Values are of types
-/// without references, keys are the numbers from 0 to `keyCount - 1`, and executions take no time: each is a call of the closure
-/// given, before the call that brings it about returns. For values that are collected, handlers that run for a while, or any number
-/// of keys, use `Engine` of `LullCore`.
+/// It decides with the same `Gate` as `Engine` of `LullCore`, and executes at the same instants (<doc:Semantics>,
+/// sections 2 to 5). It never allocates: its size is known to the compiler, and a variable of it at the top level lies
+/// in static memory. Values are of types without references, keys are the numbers from 0 to `keyCount - 1`, and
+/// executions take no time: each is a call of the closure given, before the call that brings it about returns. For
+/// values that are collected, handlers that run for a while, or any number of keys, use `Engine` of `LullCore`.
 ///
 /// ```swift
 /// var pins = FixedEngine<3, Bool>(try Policy.debounce(wait: .milliseconds(10)))
@@ -14,10 +14,10 @@ public import LullCore
 /// pins.advance(to: now) { pin in report(pin.key, pin.value) }                     // at every tick, or at `pins.alarm`
 /// ```
 ///
-/// Each call first does what was due by then, in the order of due instants. An instant earlier than the last one counts as that one.
-/// It has no lock: call it from one place, such as the main loop, and not from the closures that it calls. Until the next gate changes,
-/// ``advance(to:run:)`` compares two numbers, and a submit, or a flush or cancel of one key, looks at that key alone. ``alarm`` and
-/// everything else look at every key.
+/// Each call first does what was due by then, in the order of due instants. An instant earlier than the last one counts
+/// as that one. It has no lock: call it from one place, such as the main loop, and not from the closures that it calls.
+/// Until the next gate changes, ``advance(to:run:)`` compares two numbers, and a submit, or a flush or cancel of one
+/// key, looks at that key alone. ``alarm`` and everything else look at every key.
 @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
 public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable {
     /// The state of one key.
@@ -50,7 +50,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     ///
     /// - Parameters:
     ///   - policy: When values fall due.
-    ///   - keepsFirst: Keep the first of the values behind an execution instead of the latest (<doc:Semantics>, section 8).
+    ///   - keepsFirst: Keep the first of the values behind an execution instead of the latest (<doc:Semantics>, section
+    ///     8).
     public init(_ policy: Policy, keepsFirst: Bool = false) {
         self.policy = policy
         self.keepsFirst = keepsFirst
@@ -60,7 +61,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
     /// The instant at which something falls due next; the far future if nothing is pending. A program that sleeps calls
     /// ``advance(to:run:)`` then, or later.
     public var alarm: CoreInstant {
-        // It changes nothing. A getter that does not say `mutating` gets a copy of the engine, with all keys, on the stack.
+        // It changes nothing. A getter that does not say `mutating` gets a copy of the engine, with all keys, on the
+        // stack.
         mutating get {
             var least = CoreInstant.farFuture
             for key in slots.indices where slots[key].value != nil { least = min(least, slots[key].change) }
@@ -72,7 +74,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
 
     /// Submits a value under a key (<doc:Semantics>, sections 3 and 4).
     ///
-    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it. A key that does not exist traps.
+    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it. A key that does
+    /// not exist traps.
     public mutating func submit(
         _ value: Value, for key: Int = 0, at instant: CoreInstant, wait: CoreDuration? = nil,
         run: (FixedExecution<Value>) -> Void
@@ -98,8 +101,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
         noteChange(of: key)
     }
 
-    /// Does everything that was due at `instant` or before, in the order of due instants, and of equal ones in the order in which
-    /// their bursts began.
+    /// Does everything that was due at `instant` or before, in the order of due instants, and of equal ones in the
+    /// order in which their bursts began.
     public mutating func advance(to instant: CoreInstant, run: (FixedExecution<Value>) -> Void) {
         if instant > now { now = instant }
         while nextChange <= now {
@@ -115,8 +118,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
         }
     }
 
-    /// Executes what is pending under a key now, or under all keys in the order in which their bursts began, and makes their gates
-    /// idle (<doc:Semantics>, section 5).
+    /// Executes what is pending under a key now, or under all keys in the order in which their bursts began, and makes
+    /// their gates idle (<doc:Semantics>, section 5).
     public mutating func flush(_ key: Int? = nil, at instant: CoreInstant, run: (FixedExecution<Value>) -> Void) {
         advance(to: instant, run: run)
         while let next = key ?? Self.firstPending(slots.span) {
@@ -131,8 +134,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
         }
     }
 
-    /// Drops what is pending under a key, or under all keys, and makes their gates idle (<doc:Semantics>, section 5). What was due
-    /// by then is executed. A key that does not exist traps.
+    /// Drops what is pending under a key, or under all keys, and makes their gates idle (<doc:Semantics>, section 5).
+    /// What was due by then is executed. A key that does not exist traps.
     public mutating func cancel(_ key: Int? = nil, at instant: CoreInstant, run: (FixedExecution<Value>) -> Void) {
         advance(to: instant, run: run)
         guard let key else {
@@ -207,7 +210,8 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
         return first
     }
 
-    /// Whether the burst of one key began before that of another. The numbers wrap around: what counts is their distance.
+    /// Whether the burst of one key began before that of another. The numbers wrap around: what counts is their
+    /// distance.
     private static func isEarlier(_ slots: Span<Slot>, _ one: Int, _ other: Int) -> Bool {
         Int32(bitPattern: slots[one].burst &- slots[other].burst) < 0
     }

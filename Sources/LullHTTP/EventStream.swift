@@ -1,8 +1,8 @@
 internal import CLullHTTP
 internal import Lull
 
-/// Server-sent events for one client, which gets the newest state and not all that there were: a client that reads slowly has at most two
-/// events in memory.
+/// Server-sent events for one client, which gets the newest state and not all that there were: a client that reads
+/// slowly has at most two events in memory.
 package final class EventStream: Sendable {
     private struct State {
         var connection: HTTPConnection?

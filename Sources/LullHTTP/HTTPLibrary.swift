@@ -12,7 +12,8 @@ package enum HTTPLibrary {
     package static func hmac(of bytes: [UInt8], key: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         let code = lull_hmac_sha256(key, key.count, bytes, bytes.count, &digest)
-        // It fails only where there is no memory, or where the algorithm is not allowed: then nothing may pass as verified.
+        // It fails only where there is no memory, or where the algorithm is not allowed: then nothing may pass as
+        // verified.
         return code == 0 ? digest : []
     }
 

@@ -23,7 +23,8 @@ package struct HTTPRequest: Sendable {
         (self.arguments, self.descriptor) = (arguments, descriptor)
     }
 
-    /// Returns the value of a header field; nil if there is none, or more than one, which could be understood in two ways.
+    /// Returns the value of a header field; nil if there is none, or more than one, which could be understood in two
+    /// ways.
     package func field(_ name: String) -> String? {
         guard let first = fields.firstIndex(where: { $0.name.caseInsensitivelyEquals(name) }) else { return nil }
         let isAlone = !fields[(first + 1)...].contains { $0.name.caseInsensitivelyEquals(name) }
@@ -32,13 +33,14 @@ package struct HTTPRequest: Sendable {
 
     package func hasField(_ name: String) -> Bool { fields.contains { $0.name.caseInsensitivelyEquals(name) } }
 
-    /// Returns the text of a field: UTF-8, or else Latin-1, as HTTP once had it, so that different bytes do not become the same text.
+    /// Returns the text of a field: UTF-8, or else Latin-1, as HTTP once had it, so that different bytes do not become
+    /// the same text.
     static func text(_ bytes: some Collection<UInt8>) -> String {
         String(validating: bytes, as: UTF8.self) ?? String(decoding: bytes.map { UInt16($0) }, as: UTF16.self)
     }
 
-    /// Why the end of the request, or its host, could be understood in another way by a proxy in front of the server; nil if it could not.
-    /// What a proxy takes for one request could then be two (request smuggling).
+    /// Why the end of the request, or its host, could be understood in another way by a proxy in front of the server;
+    /// nil if it could not. What a proxy takes for one request could then be two (request smuggling).
     var ambiguity: String? {
         var (lengths, hosts) = (0, 0)
         for (name, value) in fields {

@@ -3,8 +3,9 @@ internal import Lull
 
 /// An HTTP server on a socket: libmicrohttpd with one thread, which is not kept waiting for answers.
 ///
-/// Its memory is bounded, whatever clients do: in connections, in the head of a request, in one body and in all of them. A request has to
-/// arrive, and its answer to be read, at a least speed; a connection that is idle for too long is closed.
+/// Its memory is bounded, whatever clients do: in connections, in the head of a request, in one body and in all of
+/// them. A request has to arrive, and its answer to be read, at a least speed; a connection that is idle for too long
+/// is closed.
 package final class HTTPServer: Sendable {
     package struct Limits: Sendable {
         /// The number of connections at once. More wait until one is closed.
@@ -27,9 +28,11 @@ package final class HTTPServer: Sendable {
 
     /// What the server asks of its user.
     package struct Handlers: Sendable {
-        /// Returns the answer to a request that need not be read any further; nil to go on. Runs on the server's thread: it must not block.
+        /// Returns the answer to a request that need not be read any further; nil to go on. Runs on the server's
+        /// thread: it must not block.
         package var refuse: @Sendable (HTTPRequest) -> HTTPAnswer?
-        /// Answers a request, now or later, by a call of the function that it is given. Runs on the server's thread, too.
+        /// Answers a request, now or later, by a call of the function that it is given. Runs on the server's thread,
+        /// too.
         package var answer: @Sendable (HTTPRequest, @escaping @Sendable (HTTPAnswer) -> Void) -> Void
         /// Returns the answer in which something is said that the server itself has found out.
         package var failure: @Sendable (_ status: Int, _ sentence: String) -> HTTPAnswer
@@ -49,7 +52,8 @@ package final class HTTPServer: Sendable {
     private let deadlines = Guarded<[Int32: ContinuousClock.Instant]>([:])
     private let work = Guarded(Work())
     private let sweeper = Guarded<Task<Void, Never>?>(nil)
-    /// What libmicrohttpd calls. Proof of `nonisolated(unsafe)`: it is written before the server starts, and freed with it.
+    /// What libmicrohttpd calls. Proof of `nonisolated(unsafe)`: it is written before the server starts, and freed with
+    /// it.
     private nonisolated(unsafe) let callbacks = UnsafeMutablePointer<lull_http_callbacks>.allocate(capacity: 1)
 
     private struct Work {
@@ -112,7 +116,8 @@ package final class HTTPServer: Sendable {
     /// The number of connections.
     package var connections: Int { daemon.value.map { Int(lull_http_connections($0.pointer)) } ?? 0 }
 
-    /// Ends the server: accepts no more connections and no more requests, answers those under way, and closes all connections.
+    /// Ends the server: accepts no more connections and no more requests, answers those under way, and closes all
+    /// connections.
     ///
     /// - Parameter time: How long requests under way may take.
     package func stop(within time: Duration) async {
@@ -146,7 +151,8 @@ package final class HTTPServer: Sendable {
         deadlines.change { $0[descriptor] = end }
     }
 
-    /// Ends the connections whose time is over. Their descriptors are still open: the server notes before it closes one.
+    /// Ends the connections whose time is over. Their descriptors are still open: the server notes before it closes
+    /// one.
     private func sweep() {
         deadlines.change { deadlines in
             let now = ContinuousClock.now
@@ -326,7 +332,8 @@ package final class HTTPServer: Sendable {
             work.answers -= reserved
             if let stream { work.streams[ObjectIdentifier(stream)] = nil }
         }
-        // The connection may be used for another request. If it ends instead, that is told later, before its descriptor is closed.
+        // The connection may be used for another request. If it ends instead, that is told later, before its descriptor
+        // is closed.
         allow(0, on: exchange.request.descriptor)
     }
 }
@@ -355,7 +362,8 @@ private final class Exchange: Sendable {
 
 /// A connection of libmicrohttpd.
 ///
-/// Proof of `@unchecked Sendable`: while it is suspended, any thread may resume it; everything else is done by the server's thread.
+/// Proof of `@unchecked Sendable`: while it is suspended, any thread may resume it; everything else is done by the
+/// server's thread.
 struct HTTPConnection: @unchecked Sendable {
     let pointer: OpaquePointer
 

@@ -5,8 +5,9 @@ internal import Lull
 
 /// The socket at a path, and the thread that sends snapshots to those that have connected to it.
 ///
-/// The thread waits for nobody: it sends what fits, and a reader that has not read its last snapshot gets no newer one until it has.
-/// So a reader costs the memory of one snapshot, however slow it is. The thread sleeps while nobody is connected.
+/// The thread waits for nobody: it sends what fits, and a reader that has not read its last snapshot gets no newer one
+/// until it has. So a reader costs the memory of one snapshot, however slow it is. The thread sleeps while nobody is
+/// connected.
 final class InspectionServer: Sendable {
     /// The most readers at a time.
     static let readerLimit = 8

@@ -1,8 +1,8 @@
 internal import CLullSockets
 internal import Lull
 
-/// Lets `lull top` look into this program while it runs: at each debouncer and throttler, with the file and line that made it, its
-/// policy, what is pending, and what has become of its submits.
+/// Lets `lull top` look into this program while it runs: at each debouncer and throttler, with the file and line that
+/// made it, its policy, what is pending, and what has become of its submits.
 ///
 /// ```swift
 /// @main
@@ -31,11 +31,13 @@ public enum Inspector {
 
     /// Lets the programs of the same user look, through a socket at a path.
     ///
-    /// Starts a thread, which sleeps while nobody looks. The socket takes the place of one that an ended program has left at the path.
-    /// Another start moves it to another path.
+    /// Starts a thread, which sleeps while nobody looks. The socket takes the place of one that an ended program has
+    /// left at the path. Another start moves it to another path.
     ///
-    /// - Parameter path: At most 103 bytes on Apple's systems, and 107 on Linux. In a simulator it is a path of the Mac.
-    /// - Throws: ``Unavailable``, if there is something else, such as a file, a symbolic link, or the socket of a program that runs.
+    /// - Parameter path: At most 103 bytes on Apple's systems, and 107 on Linux. In a simulator it is a path of the
+    ///   Mac.
+    /// - Throws: ``Unavailable``, if there is something else, such as a file, a symbolic link, or the socket of a
+    ///   program that runs.
     public static func start(at path: String) throws(Unavailable) {
         stop()
         Registry.begin()
@@ -44,7 +46,8 @@ public enum Inspector {
 
     /// Does the same at the path in the environment variable `LULL_INSPECT`; nothing if there is none.
     ///
-    /// A program should not fail because nobody can look into it: if something is wrong with the path, a line in the log says so.
+    /// A program should not fail because nobody can look into it: if something is wrong with the path, a line in the
+    /// log says so.
     public static func startIfAsked() {
         guard let variable = lull_variable("LULL_INSPECT") else { return }
         let path = String(cString: variable)

@@ -6,7 +6,8 @@ internal import LullCore
 enum Snapshot {
     /// The most of them in a line. Of more, those with the most submits are in it.
     static let limit = 1000
-    /// The most keys of which the first due instant is looked up. Beyond, the instant is that of the next wake-up, which may be earlier.
+    /// The most keys of which the first due instant is looked up. Beyond, the instant is that of the next wake-up,
+    /// which may be earlier.
     private static let keysSearched = 64
 
     /// The figures of a debouncer, copied under its lock.
@@ -52,7 +53,8 @@ enum Snapshot {
         }
     }
 
-    /// The name of the type that the program has made, as far as the runtime knows it: a sequence has a debouncer of its own.
+    /// The name of the type that the program has made, as far as the runtime knows it: a sequence has a debouncer of
+    /// its own.
     private static func kind(of runtime: RuntimeCore) -> String {
         let name = runtime.kind == .debounce ? "Debouncer" : "Throttler"
         // The first parameter is the type of the key.

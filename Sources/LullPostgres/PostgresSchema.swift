@@ -3,12 +3,13 @@ public import LullDurable
 
 /// Creates and migrates the schema of a ``PostgresStore``.
 ///
-/// The calls block their thread while they wait for the server: they are for a program that prepares a database, as `lull schema`
-/// does. The role of the URL owns the schema; it needs no other rights than to create one.
+/// The calls block their thread while they wait for the server: they are for a program that prepares a database, as
+/// `lull schema` does. The role of the URL owns the schema; it needs no other rights than to create one.
 public struct PostgresSchema: Sendable {
     private let url: ConnectionURL
 
-    /// Takes the URL of a database: `postgres://user@host/database`, with `?schema=NAME` for another schema than `lull`.
+    /// Takes the URL of a database: `postgres://user@host/database`, with `?schema=NAME` for another schema than
+    /// `lull`.
     ///
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if it is no such URL.
     public init(url: String) throws(DurableError) {
@@ -39,8 +40,9 @@ public struct PostgresSchema: Sendable {
         return true
     }
 
-    /// Makes a copy of a database the one on which workers work: one that was restored from a dump, on any server and under any name,
-    /// or created from a template. Make sure before that the original is not used any more, or belongs to other work.
+    /// Makes a copy of a database the one on which workers work: one that was restored from a dump, on any server and
+    /// under any name, or created from a template. Make sure before that the original is not used any more, or belongs
+    /// to other work.
     public func adopt() throws(DurableError) {
         let session = try Session(url)
         guard try version(session) > 0 else { throw .unusable("the database has no schema of Lull to adopt") }
@@ -104,16 +106,19 @@ private final class Session {
     }
 }
 
-/// The schema: its tables, and its functions, which are all that clients use. It is in the files of `CLullPostgres/Schema`.
+/// The schema: its tables, and its functions, which are all that clients use. It is in the files of
+/// `CLullPostgres/Schema`.
 ///
-/// Nothing in the text names the schema. A function finds its tables by the `search_path` that is fixed at its creation.
+/// Nothing in the text names the schema. A function finds its tables by the `search_path` that is fixed at its
+/// creation.
 enum Schema {
     /// The version of the schema that this program uses.
     static var version: Int { migrations.count }
 
-    /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes once it has
-    /// been released. A change of functions alone is a new version, too, with an empty text. A version drops the functions whose
-    /// results have another type, and says in the changelog that `allow` is to be called again.
+    /// The changes of the tables from each version to the next; version 0 is an empty schema. A change never changes
+    /// once it has been released. A change of functions alone is a new version, too, with an empty text. A version
+    /// drops the functions whose results have another type, and says in the changelog that `allow` is to be called
+    /// again.
     static let migrations = ["tables", "restarting", "operating", "limiting", "merging", "context", "looking"].map(text)
 
     /// The functions, after those that they call in their declarations.

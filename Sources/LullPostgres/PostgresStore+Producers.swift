@@ -66,8 +66,8 @@ extension PostgresStore {
         return try await ask(statement, in: namespace, isRepeatable: true).first?.bool(0) ?? false
     }
 
-    /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has locked come last,
-    /// each by itself.
+    /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has
+    /// locked come last, each by itself.
     package func change(
         _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {

@@ -109,7 +109,8 @@ extension PostgresStore {
     package struct Health: Sendable {
         /// The dead rows of Lull's tables that vacuum has not removed yet.
         package let deadRows: Int64
-        /// How long the oldest transaction is open that keeps vacuum from removing them, of those that the schema's owner may see.
+        /// How long the oldest transaction is open that keeps vacuum from removing them, of those that the schema's
+        /// owner may see.
         package let oldestTransaction: Duration?
     }
 
@@ -262,8 +263,8 @@ extension PostgresStore {
         return wasPaused
     }
 
-    /// Forgets a namespace: see ``/LullDurable/DurableStore/forget(_:)``. Its row stays in the database, and shows it again if a
-    /// transaction that was open meanwhile has submitted to it.
+    /// Forgets a namespace: see ``/LullDurable/DurableStore/forget(_:)``. Its row stays in the database, and shows it
+    /// again if a transaction that was open meanwhile has submitted to it.
     public func forget(_ namespace: String) async throws(DurableError) {
         try checkText(namespace, "the name of the namespace")
         while true {

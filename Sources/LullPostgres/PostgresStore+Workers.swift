@@ -25,7 +25,8 @@ extension PostgresStore {
         let (since, namesRuns) = add(claim, to: &statement)
         statement.add(int: starts.map { Int32(clamping: $0.allowed) })
         do throws(DurableError) {
-            // A claim that does not name the worker's runs would, if it were repeated, not hand out again those of the lost answer.
+            // A claim that does not name the worker's runs would, if it were repeated, not hand out again those of the
+            // lost answer.
             let rows = try await ask(statement, in: namespace, .work, isRepeatable: namesRuns)
             var answers: [Result<DurableReport.Answer, DurableError>] = []
             if !reports.isEmpty {
@@ -51,8 +52,8 @@ extension PostgresStore {
         }
     }
 
-    // A limit is one number in the namespace's row. A claim that moved it would hold the row until it is on the disk, and all others would
-    // wait. So the starts are taken before, in a transaction that nobody waits for.
+    // A limit is one number in the namespace's row. A claim that moved it would hold the row until it is on the disk,
+    // and all others would wait. So the starts are taken before, in a transaction that nobody waits for.
 
     /// Takes as many starts as a worker has room for, and the limit allows; nil where the claim does that itself.
     private func takeStarts(for claim: DurableClaim?) async throws(DurableError) -> Starts? {

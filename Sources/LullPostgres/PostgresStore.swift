@@ -10,12 +10,13 @@ public import LullDurable
 /// try await mails.submit(order, for: order.id)
 /// ```
 ///
-/// `lull schema --store URL --apply`, or ``PostgresSchema``, prepares the database. A submit can also be a statement of your own
-/// transaction, in any language: `SELECT * FROM lull.submit('order-mails', '17', '{…}')`.
+/// `lull schema --store URL --apply`, or ``PostgresSchema``, prepares the database. A submit can also be a statement of
+/// your own transaction, in any language: `SELECT * FROM lull.submit('order-mails', '17', '{…}')`.
 ///
-/// A store has up to six connections, made when they are first needed, and one thread, which waits for all of them. Concurrent
-/// submits share a statement. A connection that breaks is made again, and what was under way is repeated without harm; a call
-/// throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the time limit.
+/// A store has up to six connections, made when they are first needed, and one thread, which waits for all of them.
+/// Concurrent submits share a statement. A connection that breaks is made again, and what was under way is repeated
+/// without harm; a call throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the
+/// time limit.
 public final class PostgresStore: DurableStore, ServerStore {
     /// What workers of this process were told, and where forgetting goes on.
     package struct Known: Sendable {
@@ -23,8 +24,8 @@ public final class PostgresStore: DurableStore, ServerStore {
         var handed: [Int64: Set<Int64>] = [:]
         /// From where claims in a namespace go on, and when one last began at the beginning.
         var resume: [String: (from: Int64, fullAt: ContinuousClock.Instant)] = [:]
-        /// The namespaces from whose limit a claim takes starts before: those that had one, and none on running runs, when they were last
-        /// claimed from.
+        /// The namespaces from whose limit a claim takes starts before: those that had one, and none on running runs,
+        /// when they were last claimed from.
         var limited: Set<String> = []
         var forgottenTo: Int64 = 0
     }
@@ -45,12 +46,13 @@ public final class PostgresStore: DurableStore, ServerStore {
     /// Opens a store.
     ///
     /// - Parameters:
-    ///   - url: The database: `postgres://user:password@host:port/database`, and what else libpq takes there. `schema=NAME` names
-    ///     another schema than `lull`. Several hosts, separated by commas, are tried in their order.
+    ///   - url: The database: `postgres://user:password@host:port/database`, and what else libpq takes there.
+    ///     `schema=NAME` names another schema than `lull`. Several hosts, separated by commas, are tried in their
+    ///     order.
     ///   - limits: The size of a value, and how long outcomes and tokens are stored.
     ///   - timeLimit: How long a call waits for the server, at least a second.
-    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the database has no schema of Lull, or another version, or refuses the
-    ///   connection; ``/LullDurable/DurableError/refused(_:)`` if it cannot be reached.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the database has no schema of Lull, or another version,
+    ///   or refuses the connection; ``/LullDurable/DurableError/refused(_:)`` if it cannot be reached.
     public convenience init(
         url: String, limits: DurableLimits = DurableLimits(), timeLimit: Duration = .seconds(30)
     ) async throws(DurableError) {

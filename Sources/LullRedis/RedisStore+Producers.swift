@@ -48,8 +48,8 @@ extension RedisStore {
         return rules
     }
 
-    /// Deletes a namespace: see ``/LullDurable/DurableStore/forget(_:)``. A process that goes on using it opens it again, as it does
-    /// when the server has lost it.
+    /// Deletes a namespace: see ``/LullDurable/DurableStore/forget(_:)``. A process that goes on using it opens it
+    /// again, as it does when the server has lost it.
     public func forget(_ namespace: String) async throws(DurableError) {
         // The first shard says how many there are, so it goes last.
         let look = try await look(at: namespace, 0)
@@ -71,8 +71,8 @@ extension RedisStore {
         }
     }
 
-    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``. It does so in one shard after the other: while that is
-    /// under way, some still hand out runs.
+    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``. It does so in one shard after the other:
+    /// while that is under way, some still hand out runs.
     @discardableResult
     public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
         var first: DurablePause?
@@ -98,8 +98,8 @@ extension RedisStore {
         return wasPaused
     }
 
-    /// Opens a namespace again that this store has opened and the server has lost, as it may with its durability. Returns whether there
-    /// was one.
+    /// Opens a namespace again that this store has opened and the server has lost, as it may with its durability.
+    /// Returns whether there was one.
     func reopen(_ namespace: String) async throws(DurableError) -> Bool {
         guard let rules = state.change({ $0.known.rules[namespace] }) else { return false }
         try await open(namespace, rules)

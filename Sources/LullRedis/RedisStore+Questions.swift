@@ -166,7 +166,8 @@ extension RedisStore {
         try await look(at: namespace, 0).now
     }
 
-    /// Returns the bytes that the data of the server takes, and those at which it refuses submits; nil if it has no limit.
+    /// Returns the bytes that the data of the server takes, and those at which it refuses submits; nil if it has no
+    /// limit.
     package func memory() async throws(DurableError) -> (used: Int64, limit: Int64?) {
         let info = Server.fields(try await ask(Command("INFO", "memory")).text ?? "")
         let limit = info["maxmemory"].flatMap { Int64($0) } ?? 0
@@ -180,7 +181,8 @@ extension RedisStore {
         _ = try await run(.announce, in: namespace, 0, arguments)
     }
 
-    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``. Reads a name for each run that a worker holds.
+    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``. Reads a name for each run that a worker
+    /// holds.
     public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
         var announced: [DurableWorker] = []
         var running: [Int64: Int] = [:]
@@ -203,7 +205,8 @@ extension RedisStore {
         return DurableWorker.listed(announced)
     }
 
-    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. Reads all rows of the namespace, some at a time.
+    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. Reads all rows of the namespace, some
+    /// at a time.
     public func count(
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> DurableSelectionCount {

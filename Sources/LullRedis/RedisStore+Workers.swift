@@ -21,8 +21,8 @@ extension RedisStore {
             }
             var rest = (0..<shards).map { ($0 + turn) % shards }
             var isFirst = true
-            // Every shard at once, if each may hand out a run; otherwise as many as that at a time. The first has a say even if the worker
-            // has no room: it may have runs without knowing.
+            // Every shard at once, if each may hand out a run; otherwise as many as that at a time. The first has a say
+            // even if the worker has no room: it may have runs without knowing.
             while !rest.isEmpty, isFirst || visit.room > 0 {
                 let count = min(rest.count, max(visit.room, 1))
                 let some = Array(rest.prefix(count))

@@ -12,9 +12,10 @@ public import LullDurable
 ///
 /// What was acknowledged is executed as far as the server keeps it: see ``RedisDurability``.
 ///
-/// A store has two connections to each server that it uses, one more to listen, and one thread, which waits for all of them.
-/// Concurrent submits share a script. A connection that breaks is made again, and what was under way is repeated without harm; a call
-/// throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the time limit.
+/// A store has two connections to each server that it uses, one more to listen, and one thread, which waits for all of
+/// them. Concurrent submits share a script. A connection that breaks is made again, and what was under way is repeated
+/// without harm; a call throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the
+/// time limit.
 public final class RedisStore: DurableStore, ServerStore {
     /// What is known of namespaces, and where forgetting goes on.
     package struct Known: Sendable {
@@ -49,24 +50,26 @@ public final class RedisStore: DurableStore, ServerStore {
     /// Into how many shards new namespaces are divided.
     let newShards: Int
 
-    /// The durability of this store: the one that it was asked for, which the server was set up for when the store was opened.
+    /// The durability of this store: the one that it was asked for, which the server was set up for when the store was
+    /// opened.
     public var durability: RedisDurability { server.durability }
 
     /// Opens a store.
     ///
     /// - Parameters:
-    ///   - url: The server: `redis://user:password@host:port/database`, `redis+unix:///path` for a socket, `rediss://` for TLS. Several
-    ///     hosts, separated by commas, are tried in their order; of a cluster, any of its servers will do.
-    ///   - durability: What the server does with a submit before it answers; nil for what the URL names (`?durability=always`), or else
-    ///     for ``RedisDurability/everysec``. A server that is set up for less is refused; for one that hides its settings, what is named
-    ///     here counts.
-    ///   - shards: Into how many parts a namespace is divided when it is first opened; nil for one, or 16 in a cluster. A cluster keeps
-    ///     each in one of its servers.
+    ///   - url: The server: `redis://user:password@host:port/database`, `redis+unix:///path` for a socket, `rediss://`
+    ///     for TLS. Several hosts, separated by commas, are tried in their order; of a cluster, any of its servers will
+    ///     do.
+    ///   - durability: What the server does with a submit before it answers; nil for what the URL names
+    ///     (`?durability=always`), or else for ``RedisDurability/everysec``. A server that is set up for less is
+    ///     refused; for one that hides its settings, what is named here counts.
+    ///   - shards: Into how many parts a namespace is divided when it is first opened; nil for one, or 16 in a cluster.
+    ///     A cluster keeps each in one of its servers.
     ///   - limits: The size of a value, and how long outcomes and tokens are stored.
     ///   - timeLimit: How long a call waits for the server, at least a second.
-    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the server is older than version 7, is not set up for the durability,
-    ///   removes keys when its memory is full, or refuses the connection; ``/LullDurable/DurableError/refused(_:)`` if it cannot be
-    ///   reached.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the server is older than version 7, is not set up for
+    ///   the durability, removes keys when its memory is full, or refuses the connection;
+    ///   ``/LullDurable/DurableError/refused(_:)`` if it cannot be reached.
     public convenience init(
         url: String, durability: RedisDurability? = nil, shards: Int? = nil,
         limits: DurableLimits = RedisStore.defaultLimits, timeLimit: Duration = .seconds(30)

@@ -2,8 +2,8 @@ internal import LullDurable
 
 /// The URL of a server, or of the servers of a cluster or of a failover group.
 ///
-/// `redis://user:password@host:6379/0?durability=everysec`; `redis+unix://user:password@/path/to/socket?db=0`; `rediss://` with TLS.
-/// Several hosts, separated by commas, are tried in their order.
+/// `redis://user:password@host:6379/0?durability=everysec`; `redis+unix://user:password@/path/to/socket?db=0`;
+/// `rediss://` with TLS. Several hosts, separated by commas, are tried in their order.
 struct RedisURL: Sendable {
     /// Where a server is.
     enum Address: Hashable, Sendable {

@@ -2,12 +2,14 @@ internal import CLullRedis
 
 /// The scripts: the only way in which anything changes in the database.
 ///
-/// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what cannot fail any more.
+/// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what
+/// cannot fail any more.
 enum Scripts {
     /// The version of the structures and of the scripts.
     static let version = 4
 
-    /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of these.
+    /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of
+    /// these.
     static let structures = [
         "meta", "rows", "values", "due", "held", "past", "ended", "answered", "dead", "keys", "ready",
     ]
@@ -56,7 +58,8 @@ enum Script: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the server is told of it. What workers need is allowed when its memory is full: otherwise a full queue could not drain.
+    /// What the server is told of it. What workers need is allowed when its memory is full: otherwise a full queue
+    /// could not drain.
     private var flags: String {
         switch self {
         case .change, .work, .dead, .forget, .drop, .announce, .pause, .starts: " flags=allow-oom"

@@ -96,11 +96,11 @@ struct Server: Sendable {
 public enum RedisDurability: Hashable, Sendable {
     /// Nothing: all that is pending is lost when the server ends.
     case memory
-    /// The server writes its append-only file and syncs it every second. A crash of the machine, or a failure of its disk, loses what
-    /// came since the last sync that was completed: usually a second or two, more on a slow disk.
+    /// The server writes its append-only file and syncs it every second. A crash of the machine, or a failure of its
+    /// disk, loses what came since the last sync that was completed: usually a second or two, more on a slow disk.
     case everysec
-    /// The server syncs its append-only file before it answers: what was acknowledged is not lost, as far as the disk keeps what it
-    /// has synced.
+    /// The server syncs its append-only file before it answers: what was acknowledged is not lost, as far as the disk
+    /// keeps what it has synced.
     case always
     /// As the server's own setting, and this number of replicas have the submit in memory before it is acknowledged. If
     /// fewer have it in time, the submit throws ``/LullDurable/DurableError/unknown(_:)``. This does not sync a disk,

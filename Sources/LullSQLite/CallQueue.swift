@@ -5,8 +5,8 @@ internal import LullDurable
 
 /// A serial queue of the calls of a store, with a thread of its own that runs SQLite.
 ///
-/// The thread is not one of the cooperative pool: it blocks while the disk works and while other processes write. It makes all
-/// pending calls in one transaction, so that they share the cost of the commit.
+/// The thread is not one of the cooperative pool: it blocks while the disk works and while other processes write. It
+/// makes all pending calls in one transaction, so that they share the cost of the commit.
 final class CallQueue: Sendable {
     private struct State: WakingState {
         var reads: [StoreCall] = []
@@ -58,7 +58,8 @@ final class CallQueue: Sendable {
         state.changeAndWake { body(&$0.wakeSignal) }
     }
 
-    /// Adds a worker that waits for the wake signal, and wakes the thread, which then looks for commits of other processes.
+    /// Adds a worker that waits for the wake signal, and wakes the thread, which then looks for commits of other
+    /// processes.
     ///
     /// - Returns: Whether the worker has to wait.
     func add(
@@ -225,7 +226,8 @@ final class CallQueue: Sendable {
 
 /// A call of a store that waits for its transaction, with its caller.
 struct StoreCall: Sendable {
-    /// Takes note of the end of the transaction, with why it failed, or nil if it was committed. Returns what answers the caller.
+    /// Takes note of the end of the transaction, with why it failed, or nil if it was committed. Returns what answers
+    /// the caller.
     typealias Delivery = (DurableError?) -> () -> Void
 
     /// Whether the call needs a writing transaction.
@@ -240,7 +242,8 @@ struct StoreCall: Sendable {
     /// - Parameters:
     ///   - writes: Whether it needs a writing transaction.
     ///   - body: What it does.
-    ///   - receive: Gets the answer, once, and what it wrote that concerns workers. Returns what gives the answer to the caller.
+    ///   - receive: Gets the answer, once, and what it wrote that concerns workers. Returns what gives the answer to
+    ///     the caller.
     init<Answer: Sendable>(
         writes: Bool, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Answer,
         receive: @escaping @Sendable (Result<Answer, DurableError>, WrittenWakes) -> () -> Void
@@ -263,8 +266,8 @@ struct StoreCall: Sendable {
 }
 
 extension [() -> Void] {
-    /// Answers the callers of a transaction, one right after the other: a thread that the first one wakes finds the next ones before
-    /// it sleeps again, and to wake it for each costs more than a call.
+    /// Answers the callers of a transaction, one right after the other: a thread that the first one wakes finds the
+    /// next ones before it sleeps again, and to wake it for each costs more than a call.
     func answer() { for answer in self { answer() } }
 }
 

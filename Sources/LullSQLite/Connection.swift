@@ -6,8 +6,8 @@ internal import LullDurable
 
 /// An open database file. Only the thread that opened it may use it.
 ///
-/// Every failure of SQLite becomes a ``DurableError`` and is stored in ``latestFailure``. A writer checks it before the commit, since
-/// a statement that failed may have left half of a step behind.
+/// Every failure of SQLite becomes a ``DurableError`` and is stored in ``latestFailure``. A writer checks it before the
+/// commit, since a statement that failed may have left half of a step behind.
 final class Connection {
     let path: String
     /// The latest failure since this was last cleared.
@@ -35,8 +35,8 @@ final class Connection {
         let flags = SQLITE_OPEN_READWRITE | lull_sqlite_open_flags() | (creates ? SQLITE_OPEN_CREATE : 0)
         // A name that begins with a colon means something else to SQLite.
         let path = path.hasPrefix("/") ? path : "./" + path
-        // SQLite would let everyone read it. It gives the files beside it the same permissions. A file system that is given by
-        // name creates its files itself.
+        // SQLite would let everyone read it. It gives the files beside it the same permissions. A file system that is
+        // given by name creates its files itself.
         if creates, options.vfs == nil { lull_create_private(path) }
         try self.init(path, named: path, flags, options.vfs, options)
     }
@@ -204,8 +204,8 @@ final class Connection {
         return inLog == copied
     }
 
-    /// Writes the write-ahead log to the disk again: what can be read of it may not be there, if a sync of it has failed. The writer
-    /// lock must be held.
+    /// Writes the write-ahead log to the disk again: what can be read of it may not be there, if a sync of it has
+    /// failed. The writer lock must be held.
     func rewriteLog() throws(DurableError) {
         // Other programs do not use the writer lock.
         try self[.begin].run()

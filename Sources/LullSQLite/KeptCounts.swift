@@ -96,8 +96,8 @@ extension SQLiteTransaction {
     }
 }
 
-// The counters of a namespace that only grow, and the number of its dead runs. They are in the file because monitoring subtracts two
-// readings, whichever processes did the work in between. Each transaction writes them once.
+// The counters of a namespace that only grow, and the number of its dead runs. They are in the file because monitoring
+// subtracts two readings, whichever processes did the work in between. Each transaction writes them once.
 
 /// What a transaction adds to the counters of a namespace.
 struct CounterChange: Equatable {

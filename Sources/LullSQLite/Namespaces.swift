@@ -4,7 +4,8 @@ internal import LullDurable
 
 // Namespaces and their rules in the table `namespaces`.
 
-/// The columns of a namespace, in the order in which they are read. Those after `name` are its rules, but for those of its pause.
+/// The columns of a namespace, in the order in which they are read. Those after `name` are its rules, but for those of
+/// its pause.
 enum NamespaceColumn: Int32, Column, CaseIterable {
     case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing, restart
     case starts, period, burst, maxRunning, merges
@@ -48,8 +49,8 @@ extension Connection {
         return try statement.next() ? try statement.namespace() : nil
     }
 
-    /// Returns a namespace from a cache, which is valid until another connection commits: reading a policy takes as long as half a
-    /// submit. Requires an open transaction.
+    /// Returns a namespace from a cache, which is valid until another connection commits: reading a policy takes as
+    /// long as half a submit. Requires an open transaction.
     func cachedNamespace(_ name: String) throws(DurableError) -> DurableNamespace? {
         let version = try number(.dataVersion)
         if version != namespaceCache.version { namespaceCache = (version, [:]) }
@@ -198,7 +199,8 @@ struct Meta {
     var lastCommit: Int64
     var time: StoreTime
 
-    /// How far the stored instant may lag behind: to write it in each commit would add a page to each. See ``catchUp(in:)``.
+    /// How far the stored instant may lag behind: to write it in each commit would add a page to each. See
+    /// ``catchUp(in:)``.
     private static let lag = CoreDuration.milliseconds(10)
 
     /// Reads the entry in an open transaction.

@@ -1,8 +1,8 @@
 internal import LullCore
 internal import LullDurable
 
-// The parts of a row, which are columns of `work`, each named once: reading, writing and changing a row follow from that. A part more is
-// a line more, and a migration that adds its column. Values and the text of an error are apart.
+// The parts of a row, which are columns of `work`, each named once: reading, writing and changing a row follow from
+// that. A part more is a line more, and a migration that adds its column. Values and the text of an error are apart.
 
 /// Reads, writes or lists the parts of a row, in the order of their columns.
 protocol RowCoder {
@@ -16,7 +16,8 @@ protocol RowCoder {
     mutating func optional(_ name: StaticString, _ number: inout Int64?) throws(Failure)
     /// One of a few words.
     mutating func word<Word: RowWord>(_ name: StaticString, _ word: inout Word) throws(Failure)
-    /// Begins a group, and returns whether it is there. If so, its parts and ``end()`` follow; if not, all its columns are NULL.
+    /// Begins a group, and returns whether it is there. If so, its parts and ``end()`` follow; if not, all its columns
+    /// are NULL.
     mutating func begin(_ group: Change.Groups, if isThere: Bool) -> Bool
     mutating func end()
     /// What must hold for the parts that have been read.

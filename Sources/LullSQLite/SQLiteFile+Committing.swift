@@ -12,7 +12,8 @@ internal import LullDurable
 //     commit fails, the disk is full ──▶ rolled back: without its last part it is no commit
 //     commit fails otherwise         ──▶ the file is uncertain: see CommitRecovery.swift
 //
-// The calls of a store that share a transaction are answered when it has ended. If a statement has failed, each is repeated alone.
+// The calls of a store that share a transaction are answered when it has ended. If a statement has failed, each is
+// repeated alone.
 
 extension SQLiteFile {
     /// The end of a transaction.
@@ -150,14 +151,16 @@ extension SQLiteFile {
 //     uncertain ── the file is opened again, and its log rewritten, copied and emptied ──▶ open
 //     uncertain ── any part of that fails ──▶ uncertain
 //
-// The calls of the transaction are answered when the file is open again: with their results if the commit's mark is in the file, with
-// `refused` if it is not. If the file cannot be opened again, they are answered with `unknown`, and the next call tries again.
+// The calls of the transaction are answered when the file is open again: with their results if the commit's mark is in
+// the file, with `refused` if it is not. If the file cannot be opened again, they are answered with `unknown`, and the
+// next call tries again.
 
 /// Whether a file can be used.
 enum FileState {
     /// Everything that can be read of the file is on the disk.
     case open(Connection)
-    /// A commit has failed, and the file is closed: what its log holds may never have reached the disk, though it can be read.
+    /// A commit has failed, and the file is closed: what its log holds may never have reached the disk, though it can
+    /// be read.
     case uncertain
 
     /// The connection to an open file.
@@ -196,7 +199,8 @@ enum CommitMark: Equatable {
 }
 
 extension Connection {
-    /// Returns whether the transaction with this mark was the latest to be committed. No other may have been committed since.
+    /// Returns whether the transaction with this mark was the latest to be committed. No other may have been committed
+    /// since.
     func contains(_ mark: CommitMark) throws(DurableError) -> Bool {
         switch mark {
         case .number(let number):
@@ -214,13 +218,14 @@ extension SQLiteFile {
         try files.checkIdentity()
         let opened = try Self.connect(path, creates: false, options)
         try files.reopened(opened)
-        // The log has to be on the disk before it is copied: a power cut in between would leave a part of the copy, and nothing to
-        // repair it with.
+        // The log has to be on the disk before it is copied: a power cut in between would leave a part of the copy, and
+        // nothing to repair it with.
         try opened.rewriteLog()
         guard try opened.checkpoint(truncates: true, within: options.patience) else {
             throw .refused("\(path) is read by another program for too long")
         }
-        // A submit that is refused now must not be found in an old log after a power cut: makes sure that the log is empty on the disk, too.
+        // A submit that is refused now must not be found in an old log after a power cut: makes sure that the log is
+        // empty on the disk, too.
         try opened.rewriteLog()
         state.recovered(opened)
         return opened

@@ -15,7 +15,8 @@ extension SQLiteFile {
         let pages = connection.pagesInLog
         if pages < options.longLog { nextCheckpoint = options.longLog }
         guard pages >= nextCheckpoint else { return }
-        // A reader may keep the rest from being copied, and an error shows itself again. What has been committed is safe.
+        // A reader may keep the rest from being copied, and an error shows itself again. What has been committed is
+        // safe.
         _ = try? connection.checkpoint(truncates: false, within: .zero)
         nextCheckpoint = pages + options.longLog / 4
     }
@@ -109,8 +110,8 @@ extension SQLiteFile {
     /// The pages that one transaction moves. That takes some milliseconds, during which no other process can write.
     static let pagesPerStep: Int64 = 256
 
-    /// Gives back unused space, in small steps between which other processes write. Each step is a transaction: the process may be
-    /// killed at any time.
+    /// Gives back unused space, in small steps between which other processes write. Each step is a transaction: the
+    /// process may be killed at any time.
     package func compact() throws(DurableError) -> Sizes {
         let before = try size()
         if try setting("auto_vacuum") != 2 { try rewrite() }

@@ -4,8 +4,8 @@ package import LullDurable
 
 /// A store in one file, for one thread: every call returns when its transaction has ended.
 ///
-/// The file's writer lock orders the writing transactions of all processes, and everything else that changes the file: creating it,
-/// copying the write-ahead log into it, and finding out whether a commit that failed was made.
+/// The file's writer lock orders the writing transactions of all processes, and everything else that changes the file:
+/// creating it, copying the write-ahead log into it, and finding out whether a commit that failed was made.
 package final class SQLiteFile {
     /// How a file is used.
     package struct Options: Sendable {
@@ -215,7 +215,8 @@ extension SQLiteFile {
     }
 }
 
-/// The files of a store as they were opened. Later their names may mean other files, or none: then what is written is lost.
+/// The files of a store as they were opened. Later their names may mean other files, or none: then what is written is
+/// lost.
 struct OpenFiles {
     /// The path as the user gave it, and the full path, since the process may change its directory.
     private let path: String

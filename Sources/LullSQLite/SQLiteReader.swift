@@ -5,9 +5,9 @@ package import LullDurable
 
 /// Reads a store in one file, and changes nothing.
 ///
-/// It takes no lock that a writer waits for, creates no file and needs no permission to write, and therefore answers on a full disk,
-/// on a read-only one, and beside a writer that is stuck. Every query opens the file again, so that the answer comes from the file that has
-/// the name now.
+/// It takes no lock that a writer waits for, creates no file and needs no permission to write, and therefore answers on
+/// a full disk, on a read-only one, and beside a writer that is stuck. Every query opens the file again, so that the
+/// answer comes from the file that has the name now.
 package struct SQLiteReader: Sendable {
     private let path: String
     private let options: SQLiteFile.Options
@@ -79,15 +79,15 @@ package struct SQLiteReader: Sendable {
         do throws(DurableError) {
             return try query(connection, body)
         } catch {
-            // An index that no reader has used yet, or whose last writer was killed while it wrote, has to be rebuilt first. That
-            // changes nothing that is stored, and needs permission to write the index.
+            // An index that no reader has used yet, or whose last writer was killed while it wrote, has to be rebuilt
+            // first. That changes nothing that is stored, and needs permission to write the index.
             guard connection.latestCode & 0xFF == SQLITE_READONLY else { throw error }
         }
         return try query(try Connection(reading: file, "", options), body)
     }
 
-    /// Reads a file that is not in use: it has no log, or no index of its log, and this creates none. A process that opens the file
-    /// creates them, which shows that what was read meanwhile is not valid.
+    /// Reads a file that is not in use: it has no log, or no index of its log, and this creates none. A process that
+    /// opens the file creates them, which shows that what was read meanwhile is not valid.
     private func readUnused<Answer>(
         _ file: String, _ marks: Marks, _ body: (inout SQLiteTransaction) throws(DurableError) -> Answer
     ) -> Result<Answer, DurableError> {

@@ -10,35 +10,37 @@ public import LullDurable
 /// let sync = try await DurableDebouncer<String, Change>(for: .seconds(2), namespace: "sync", in: store)
 /// ```
 ///
-/// One store serves all namespaces of a process, and may be used from any task. Debouncers make its calls: an app creates
-/// the store, passes it to debouncers, and calls ``close()`` at the end. <doc:WorkThatSurvives> says what is guaranteed.
+/// One store serves all namespaces of a process, and may be used from any task. Debouncers make its calls: an app
+/// creates the store, passes it to debouncers, and calls ``close()`` at the end. <doc:WorkThatSurvives> says what is
+/// guaranteed.
 ///
-/// A submit returns when it is on the disk (`synchronous = FULL`). Simultaneous calls share one transaction, and each gets
-/// its own answer. SQLite runs on a thread of the store's own.
+/// A submit returns when it is on the disk (`synchronous = FULL`). Simultaneous calls share one transaction, and each
+/// gets its own answer. SQLite runs on a thread of the store's own.
 ///
 /// Other files belong to the file: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`,
 /// `-write`), whose locks let one process at a time write, in turn. Move, copy or delete all of them or none, and only
-/// while nothing uses them. Other programs may read the file. They must not write to it while it is in use: they do not use
-/// those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while another commits.
+/// while nothing uses them. Other programs may read the file. They must not write to it while it is in use: they do not
+/// use those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while another
+/// commits.
 ///
-/// When a commit fails, the store closes the file, opens it again, and answers by its contents. Only if that fails, too,
-/// does it answer ``/LullDurable/DurableError/unknown(_:)``.
+/// When a commit fails, the store closes the file, opens it again, and answers by its contents. Only if that fails,
+/// too, does it answer ``/LullDurable/DurableError/unknown(_:)``.
 public final class SQLiteStore: DurableStore, StoreForCommands {
     private let calls = CallQueue()
     private let clock: StoreClock
 
-    /// Opens a store, and creates its file if it does not exist, with the permissions 0600: only its owner can read it. A
-    /// file that exists keeps its permissions, which the files beside it get, too. So for other ones create an empty file
-    /// before, such as with `install -m 660 /dev/null PATH`.
+    /// Opens a store, and creates its file if it does not exist, with the permissions 0600: only its owner can read it.
+    /// A file that exists keeps its permissions, which the files beside it get, too. So for other ones create an empty
+    /// file before, such as with `install -m 660 /dev/null PATH`.
     ///
     /// - Parameters:
     ///   - path: The file; its directory must exist, on this machine. A URI and `:memory:` are refused.
     ///   - limits: The size of a value, and how long outcomes and tokens are stored.
     ///   - allowsNetwork: Whether a file on a network file system is accepted. Its locks cannot be relied on: make sure
     ///     that only one process uses the file at a time.
-    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version, damaged, or
-    ///   may not be written; ``/LullDurable/DurableError/refused(_:)`` if the disk is full or fails, or another program locks the
-    ///   file for too long. It has not been changed then.
+    /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if the file is not one of Lull's, newer than this version,
+    ///   damaged, or may not be written; ``/LullDurable/DurableError/refused(_:)`` if the disk is full or fails, or
+    ///   another program locks the file for too long. It has not been changed then.
     public convenience init(
         path: String, limits: DurableLimits = DurableLimits(), allowsNetwork: Bool = false
     ) async throws(DurableError) {
@@ -185,7 +187,8 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         try await change(.cancel, matching: selection, in: namespace)
     }
 
-    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. In steps, between which other calls are made.
+    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. In steps, between which other calls
+    /// are made.
     public func count(
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> DurableSelectionCount {
@@ -400,8 +403,8 @@ public final class SQLiteStore: DurableStore, StoreForCommands {
         }
     }
 
-    /// Returns interrupted runs: see ``/LullDurable/DurableStore/interruptions(of:besides:in:atMost:)``. While it waits, it looks for
-    /// what other processes have written, as ``wait(in:after:atMost:)`` does.
+    /// Returns interrupted runs: see ``/LullDurable/DurableStore/interruptions(of:besides:in:atMost:)``. While it
+    /// waits, it looks for what other processes have written, as ``wait(in:after:atMost:)`` does.
     public func interruptions(
         of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
     ) async throws(DurableError) -> [Int64] {

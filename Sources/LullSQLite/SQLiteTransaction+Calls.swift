@@ -111,8 +111,8 @@ extension SQLiteTransaction {
 
         /// Returns the answers for the caller.
         ///
-        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more, and whether the
-        ///   namespace is paused.
+        /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more, and
+        ///   whether the namespace is paused.
         package func answers(mark: (CoreInstant?, _ isPaused: Bool) -> Int64) -> DurableExchange {
             let claimed = claim.map { result in
                 result.map { runs, dead, next, pause in
@@ -236,8 +236,8 @@ extension SQLiteTransaction {
         try deadRun(run, in: try namespace(name))
     }
 
-    /// Returns the earliest instant at which something of a namespace can be claimed, nil if there is none, and whether the namespace
-    /// is paused.
+    /// Returns the earliest instant at which something of a namespace can be claimed, nil if there is none, and whether
+    /// the namespace is paused.
     package mutating func nextWake(in name: String) throws(DurableError) -> (next: CoreInstant?, isPaused: Bool) {
         let namespace = try namespace(name)
         return (try nextWake(in: namespace), namespace.pause != nil)

@@ -214,8 +214,8 @@ extension SQLiteTransaction {
 
     /// Deletes some of the oldest entries of all namespaces: rows are in the order in which they were recorded.
     ///
-    /// An end that has to stay is recorded again, and checked again when it is old again: it covers absorbed submits that came later, or
-    /// belongs to a key with a run that is dead or may still die.
+    /// An end that has to stay is recorded again, and checked again when it is old again: it covers absorbed submits
+    /// that came later, or belongs to a key with a run that is dead or may still die.
     package mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {

@@ -83,7 +83,8 @@ extension SQLiteTransaction {
 
     // MARK: - Values
 
-    /// Returns the source of a column's new value, and adds the value if the caller provides it; nil if it stays as it is.
+    /// Returns the source of a column's new value, and adds the value if the caller provides it; nil if it stays as it
+    /// is.
     private func source(
         _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [UInt8]?
     ) -> Change.Source? {

@@ -1,22 +1,22 @@
 package import LullCore
 package import LullDurable
 
-/// A transaction of a file: the table on which the steps of ``DurableTable`` work, and the calls of a store by the names of
-/// namespaces.
+/// A transaction of a file: the table on which the steps of ``DurableTable`` work, and the calls of a store by the
+/// names of namespaces.
 package struct SQLiteTransaction: DurableTable {
     let connection: Connection
     let limits: DurableLimits
     /// The numbers and the time of the file as they will be after the transaction.
     private(set) var meta: Meta
-    /// The present instant: that of the transaction, read after other processes could no longer write, or of the calls that came
-    /// while it was open.
+    /// The present instant: that of the transaction, read after other processes could no longer write, or of the calls
+    /// that came while it was open.
     package internal(set) var now: CoreInstant {
         didSet { if now != oldValue { submitMark = nil } }
     }
     /// The same on the wall clock.
     private(set) var wall: CoreInstant
-    /// The row that was written last, if a submit of the present instant has left something pending in it. It then shows that the
-    /// transaction was committed, and its instant, so that ``Meta`` need not.
+    /// The row that was written last, if a submit of the present instant has left something pending in it. It then
+    /// shows that the transaction was committed, and its instant, so that ``Meta`` need not.
     var submitMark: CommitMark?
     /// What was written that concerns workers.
     private var written = WrittenWakes()
@@ -115,14 +115,15 @@ package struct SQLiteTransaction: DurableTable {
         try forget(beyond: limits, in: namespace, at: now)
     }
 
-    /// Deletes values that have ended, twice as many rows as the transaction has written, so that they never pile up, however busy the
-    /// store is.
+    /// Deletes values that have ended, twice as many rows as the transaction has written, so that they never pile up,
+    /// however busy the store is.
     func deleteReleasedValues(afterWriting rows: Int32) throws(DurableError) {
         if collects, rows > 0 { try deleteReleasedValues(atMost: max(Self.mostDeleted, 2 * Int(rows))) }
     }
 }
 
-// Changing all keys, or those of a selection: in steps, between which other processes write. Which rows it is about is read once, without a lock.
+// Changing all keys, or those of a selection: in steps, between which other processes write. Which rows it is about is
+// read once, without a lock.
 
 extension SQLiteTransaction {
     /// How long a step takes, about. The commit comes on top.
@@ -228,7 +229,8 @@ extension SQLiteTransaction {
     }
 }
 
-// Deleting a namespace: in steps, between which other processes write, since its ends may be millions. It disappears in the last one.
+// Deleting a namespace: in steps, between which other processes write, since its ends may be millions. It disappears in
+// the last one.
 
 extension SQLiteTransaction {
     /// The most rows of a table that a step deletes.
@@ -278,8 +280,9 @@ extension SQLiteTransaction {
     }
 }
 
-// The values of `collect`: each is a row of its own under the generation of its submit. A submit therefore costs the same however many
-// values there are, and values that become due, are claimed or die are a range of rows that need not move.
+// The values of `collect`: each is a row of its own under the generation of its submit. A submit therefore costs the
+// same however many values there are, and values that become due, are claimed or die are a range of rows that need not
+// move.
 
 extension DurableNamespace {
     /// Whether values are rows of their own.
@@ -287,8 +290,8 @@ extension DurableNamespace {
 }
 
 extension SQLiteTransaction {
-    /// The most values that are deleted when a range ends, and in each later transaction until none is left: a large range must
-    /// not delay other writers.
+    /// The most values that are deleted when a range ends, and in each later transaction until none is left: a large
+    /// range must not delay other writers.
     static let mostDeleted = 256
 
     /// Inserts the values of a batch that come from the caller.

@@ -1,18 +1,21 @@
 internal import LullDurable
 
-/// The tables of the file. Any SQLite tool shows them in readable form. Instants are nanoseconds of the file's own time.
+/// The tables of the file. Any SQLite tool shows them in readable form. Instants are nanoseconds of the file's own
+/// time.
 enum Schema {
     /// Marks a file as one of Lull's: "Lull" in ASCII.
     static let applicationID: Int64 = 0x4C75_6C6C
 
-    /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been released.
+    /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been
+    /// released.
     static let migrations = [tables, restarting, pausing, limiting, merging, context, looking]
 
-    // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a large value on
-    // pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
+    // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a
+    // large value on pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
     //
-    // Values of `collect` are rows of `collected`: the ranges of generations say which of them are pending, ready, in the run or dead.
-    // Those in a range of `spent` are to be deleted. `tally` has the counts of the keys that wake within the same four seconds.
+    // Values of `collect` are rows of `collected`: the ranges of generations say which of them are pending, ready, in
+    // the run or dead. Those in a range of `spent` are to be deleted. `tally` has the counts of the keys that wake
+    // within the same four seconds.
     private static let tables = """
         CREATE TABLE meta (
             base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
@@ -104,11 +107,12 @@ enum Schema {
     // Whether who handles the values of `collect` folds them into one.
     private static let merging = "ALTER TABLE namespaces ADD COLUMN merges INTEGER NOT NULL DEFAULT 0;"
 
-    // The context of a submit is a part of the stored value (`StoredValue`), which an older program would not know: only the number of
-    // the version changes.
+    // The context of a submit is a part of the stored value (`StoredValue`), which an older program would not know:
+    // only the number of the version changes.
     private static let context = ""
 
-    // How many runs have begun, the submits behind them, and the attempts that failed. And the order in which runs have died.
+    // How many runs have begun, the submits behind them, and the attempts that failed. And the order in which runs have
+    // died.
     private static let looking = """
         ALTER TABLE namespaces ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespaces ADD COLUMN executed INTEGER NOT NULL DEFAULT 0;
@@ -176,7 +180,8 @@ extension Connection {
         let statement = try prepare(sql)
         defer { statement.reset() }
         let text = try statement.next() ? statement.text(0) : ""
-        // A statement commits when it ends: the row with a new journal mode comes before, and the commit may still fail.
+        // A statement commits when it ends: the row with a new journal mode comes before, and the commit may still
+        // fail.
         while try statement.next() {}
         return text
     }

@@ -5,13 +5,14 @@ internal import LullDurable
 /// A prepared statement.
 ///
 /// Parameters are bound by their names in the SQL. Those of the table `work`, which every submit writes, are bound by
-/// ``WorkColumn``: looking up a name takes time. Columns are read by enumerations in the order of the query, or, where there are few,
-/// by number, counted from 0.
+/// ``WorkColumn``: looking up a name takes time. Columns are read by enumerations in the order of the query, or, where
+/// there are few, by number, counted from 0.
 final class Statement {
     private let handle: OpaquePointer
     // Proof of `unowned`: a statement lives no longer than the connection, which made and stores it.
     unowned let connection: Connection
-    /// The error of a parameter that could not be bound. Running the statement throws it instead of using another value.
+    /// The error of a parameter that could not be bound. Running the statement throws it instead of using another
+    /// value.
     private var failure = SQLITE_OK
 
     init(_ handle: OpaquePointer, of connection: Connection) {

@@ -3,8 +3,8 @@ internal import LullDurable
 
 // The table `work`, which has a row for each key that is not idle: how a step changes it, and how a row is read.
 
-/// The columns of `work` beside those of ``RowColumn``, and the parameters for their values. The first three are read, in this order,
-/// before the others.
+/// The columns of `work` beside those of ``RowColumn``, and the parameters for their values. The first three are read,
+/// in this order, before the others.
 enum WorkColumn: Int32, Column, CaseIterable {
     case id, wake, key
     case namespace, error, pending, ready, run
@@ -21,8 +21,8 @@ enum WorkColumn: Int32, Column, CaseIterable {
 
 /// The groups of columns that a step has changed, and the sources of the new values: the shape of one UPDATE.
 ///
-/// Only changed groups are written: the most common step, a submit to a key with something pending, leaves all indexes alone. A value
-/// that moves from one column to another moves inside the database.
+/// Only changed groups are written: the most common step, a submit to a key with something pending, leaves all indexes
+/// alone. A value that moves from one column to another moves inside the database.
 struct Change: Hashable {
     /// The groups of columns that are written.
     struct Groups: OptionSet, Hashable {
@@ -139,7 +139,8 @@ extension Statement {
 
     func bind(_ column: WorkColumn, blob bytes: [UInt8]?) { bind(column.parameter, blob: bytes) }
 
-    /// Reads the current row: all of it, or only its columns of ``RowColumn/ofPending``. It leaves the values in the file.
+    /// Reads the current row: all of it, or only its columns of ``RowColumn/ofPending``. It leaves the values in the
+    /// file.
     ///
     /// - Parameter key: The key, if it is known.
     func entry(key: [UInt8]? = nil, isWhole: Bool = true) throws(DurableError) -> DurableEntry {

@@ -7,9 +7,9 @@ internal import LullDurable
 
 /// A lock that processes get in the order in which they asked for it.
 ///
-/// The kernel keeps the queue: a writer that waits sleeps, however many there are, and one that is killed leaves the queue. A call that
-/// waits in the kernel has no timeout, so a thread of its own makes it. A writer that gives up leaves that thread its place; when it comes back, it
-/// waits at that place and not at the end.
+/// The kernel keeps the queue: a writer that waits sleeps, however many there are, and one that is killed leaves the
+/// queue. A call that waits in the kernel has no timeout, so a thread of its own makes it. A writer that gives up
+/// leaves that thread its place; when it comes back, it waits at that place and not at the end.
 ///
 ///     outside ──▶ inside                 the lock is free
 ///     outside ──▶ waiting                it is not: a thread waits for it
@@ -113,9 +113,10 @@ final class WriterQueue: Sendable {
 
 /// A fair lock between all processes that write to a file.
 ///
-/// It consists of two locks, on files beside the one that they guard. A writer takes *want*, then *write*, then releases *want*. So
-/// a writer that commits without pause does not get *write* again while another one, which holds *want*, waits for it.
-/// SQLite's own lock has no such order. All others wait for *want* in a ``WriterQueue``: each gets its turn, however many they are.
+/// It consists of two locks, on files beside the one that they guard. A writer takes *want*, then *write*, then
+/// releases *want*. So a writer that commits without pause does not get *write* again while another one, which holds
+/// *want*, waits for it. SQLite's own lock has no such order. All others wait for *want* in a ``WriterQueue``: each
+/// gets its turn, however many they are.
 final class WriterLock {
     private let want: WriterQueue
     private let write: Int32
@@ -126,8 +127,8 @@ final class WriterLock {
     /// The longest pause between two attempts, in nanoseconds.
     private static let longestPause: Int64 = 250_000
 
-    /// Opens the lock files, and creates them if needed, with the permissions of the file that they guard. Nothing is ever written
-    /// to them, and they are never removed.
+    /// Opens the lock files, and creates them if needed, with the permissions of the file that they guard. Nothing is
+    /// ever written to them, and they are never removed.
     init(besides path: String) throws(DurableError) {
         self.path = path
         let names = (want: path + "-want", write: path + "-write")

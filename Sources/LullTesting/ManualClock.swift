@@ -18,9 +18,9 @@ public import Lull
 ///
 /// A submit that is due at once, by a leading edge or a flush, starts at once; `advance(by: .zero)` waits for it. A
 /// handler that sleeps on the clock does not hold up `advance`; it goes on when the clock reaches its instant. For a
-/// handler that waits for the test itself, use ``Milestone/started``. Code that does not use Lull may sleep on the clock,
-/// too: start it with ``task(_:)``, and `advance` waits for it. How to inject the clock into an app's code, and what
-/// exactly `advance` follows: <doc:Testing>.
+/// handler that waits for the test itself, use ``Milestone/started``. Code that does not use Lull may sleep on the
+/// clock, too: start it with ``task(_:)``, and `advance` waits for it. How to inject the clock into an app's code, and
+/// what exactly `advance` follows: <doc:Testing>.
 public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only accessed while `lock` is held; everything else is constant.
     private let lock = Lock()
@@ -104,8 +104,8 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - duration: How far to advance; `.zero`, or less, waits for what is due already.
-    ///   - milestone: The milestone to wait for at each due instant: by default, that every execution has ended or sleeps on the
-    ///     clock.
+    ///   - milestone: The milestone to wait for at each due instant: by default, that every execution has ended or
+    ///     sleeps on the clock.
     public func advance(by duration: Duration, until milestone: Milestone = .ended) async {
         await advance(to: now.advanced(by: duration), until: milestone)
     }
@@ -144,13 +144,14 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         if let stall { onStall(stall) }
     }
 
-    /// How often a task yields before the clock gives up, and for how many times its patience it does not give up without that.
+    /// How often a task yields before the clock gives up, and for how many times its patience it does not give up
+    /// without that.
     private static let (yields, patiences) = (20, 5)
 
     /// Gives up if nothing has moved when the patience is over.
     ///
-    /// A busy machine is not a stall: before the clock gives up, every task that waits for a thread of the pool, or for the main
-    /// actor, has several turns, unless these are blocked for good.
+    /// A busy machine is not a stall: before the clock gives up, every task that waits for a thread of the pool, or for
+    /// the main actor, has several turns, unless these are blocked for good.
     private func watch(_ id: Int, _ moves: Int, idle: Int = 0) {
         afterRealTime(patience) { [weak self] in
             guard let self, let now = lock.withLock({ state.waiters[id] == nil ? nil : state.moves }) else { return }
@@ -335,8 +336,8 @@ extension ManualClock {
     /// guard case .executed(2) = try await outcome.value else { Issue.record("not executed"); return }
     /// ```
     ///
-    /// With `until: .started`, ``advance(by:until:)`` returns when the task has run until it had to wait; by default, when
-    /// the task has ended or sleeps on the clock. Waiting for an execution on this clock counts as sleeping on it.
+    /// With `until: .started`, ``advance(by:until:)`` returns when the task has run until it had to wait; by default,
+    /// when the task has ended or sleeps on the clock. Waiting for an execution on this clock counts as sleeping on it.
     ///
     /// - Parameter body: The operation of the task, on the actor on which the closure was written.
     /// - Returns: The task, whose `value` throws what `body` throws.

@@ -51,8 +51,9 @@ struct ManualClockState {
     /// The events to come, in order.
     private var events: [Event] = []
     private var executions: [ObjectIdentifier: Execution] = [:]
-    /// The number of jobs that run where the clock sees it, or are about to, also of executions that have ended: a job that has
-    /// an actor's turn goes on with the actor's next jobs, whichever executions these belong to, and only that job is seen.
+    /// The number of jobs that run where the clock sees it, or are about to, also of executions that have ended: a job
+    /// that has an actor's turn goes on with the actor's next jobs, whichever executions these belong to, and only that
+    /// job is seen.
     private var runningJobs = 0
     private var latestID = 0
     /// Counts what happens to executions.
@@ -209,8 +210,8 @@ struct ManualClockState {
         return (nil, waiters.removeValue(forKey: waiter))
     }
 
-    /// Removes and returns the waiter that takes all executions for sleeping and is going to move the clock, although a task
-    /// of this one runs.
+    /// Removes and returns the waiter that takes all executions for sleeping and is going to move the clock, although a
+    /// task of this one runs.
     ///
     /// - Parameter isOnActor: Whether the task may come from the actor of a handler, where a probe finds it.
     mutating func takeMisled(by work: Work, maybeOnActor isOnActor: Bool = false) -> Waiter? {

@@ -1,12 +1,13 @@
 /// Jobs at the end of the queues of actors, by which a clock finds the work that waits there for its turn.
 ///
-/// A clock sees when work is to run without an actor, or on an actor that has no executor of its own (``WorkObserver``). It does not
-/// see the queues of the main actor and of the actors of handlers that have one. Work that has left the places that the clock sees
-/// is in one of these queues by then. When a job behind it has its turn, the work has run: it has come back, which the clock sees,
-/// or it waits, or it has made other work on these actors ready, which is found in the next round.
+/// A clock sees when work is to run without an actor, or on an actor that has no executor of its own
+/// (``WorkObserver``). It does not see the queues of the main actor and of the actors of handlers that have one. Work
+/// that has left the places that the clock sees is in one of these queues by then. When a job behind it has its turn,
+/// the work has run: it has come back, which the clock sees, or it waits, or it has made other work on these actors
+/// ready, which is found in the next round.
 struct Probe {
-    /// How often each actor has a turn while nothing else happens: work that resumes other work on these actors this many times in a
-    /// row, without leaving them once, is not found.
+    /// How often each actor has a turn while nothing else happens: work that resumes other work on these actors this
+    /// many times in a row, without leaving them once, is not found.
     static let rounds = 100
 
     /// The number of changes that the clock had seen when the probe began.

@@ -53,8 +53,8 @@ package struct Outcome {
         starvation = executions > 0 ? candidate.delayFromFirst.largest : nil
     }
 
-    /// Creates the result for a single key, of which only executions are counted: the delay of a debounce is nearly always the
-    /// wait. With a spacing it is taken from all keys.
+    /// Creates the result for a single key, of which only executions are counted: the delay of a debounce is nearly
+    /// always the wait. With a spacing it is taken from all keys.
     ///
     /// - Parameter common: The result for all keys.
     package init(_ common: Outcome, _ executions: Int, of submits: Int) {

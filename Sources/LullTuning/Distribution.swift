@@ -1,9 +1,9 @@
-/// A distribution of durations and its percentiles: exact while the durations fit the limit, then within 0.02 %, or whatever
-/// precision it was created with.
+/// A distribution of durations and its percentiles: exact while the durations fit the limit, then within 0.02 %, or
+/// whatever precision it was created with.
 ///
-/// The memory is bounded, however long the trace. Beyond the limit it is a histogram: 8192 buckets of equal width between a power
-/// of two and the next. A bucket remembers the largest duration in it and answers with that, so durations that repeat, as delays
-/// after a debounce do, still come out exact.
+/// The memory is bounded, however long the trace. Beyond the limit it is a histogram: 8192 buckets of equal width
+/// between a power of two and the next. A bucket remembers the largest duration in it and answers with that, so
+/// durations that repeat, as delays after a debounce do, still come out exact.
 package struct Distribution {
     private struct Bucket {
         var count = 0

@@ -59,8 +59,8 @@ package struct Suggestion {
         }
         let met = indices.filter { targets.areMet(by: outcomes[$0]) }
         if let shortest = met.first {
-            // The shortest wait meets any target of delay alone, but saves nothing: suggest the one that saves most within the
-            // target.
+            // The shortest wait meets any target of delay alone, but saves nothing: suggest the one that saves most
+            // within the target.
             let best = targets.saving == nil ? savingMost(outcomes, met) ?? shortest : shortest
             return Suggestion(index: best, reason: .target)
         }
@@ -73,9 +73,9 @@ package struct Suggestion {
         indices.max { (outcomes[$0].saved, $1) < (outcomes[$1].saved, $0) }
     }
 
-    /// Returns the knee: the efficient outcome furthest above the line from the first outcome to the last, in a plot of saving over
-    /// delay. Up to it a little more delay saves much; beyond it much more delay saves little. Returns nil if the curve has no such
-    /// bend.
+    /// Returns the knee: the efficient outcome furthest above the line from the first outcome to the last, in a plot of
+    /// saving over delay. Up to it a little more delay saves much; beyond it much more delay saves little. Returns nil
+    /// if the curve has no such bend.
     private static func knee(_ outcomes: [Outcome], _ indices: Range<Int>) -> Int? {
         guard let start = indices.first, let end = indices.last else { return nil }
         let delays = Double(outcomes[end].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)

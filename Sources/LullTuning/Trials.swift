@@ -2,8 +2,8 @@ package import LullCore
 
 /// All candidates on one trace, in one pass: each key has one gate for each candidate.
 ///
-/// These gates make the decisions everywhere else in Lull too. What an engine adds (values, timers, executions that take time) does
-/// not change what falls due when, and would cost its price once for each candidate.
+/// These gates make the decisions everywhere else in Lull too. What an engine adds (values, timers, executions that
+/// take time) does not change what falls due when, and would cost its price once for each candidate.
 package struct Trials {
     package private(set) var candidates: [Candidate]
     package private(set) var submits = 0
@@ -76,7 +76,8 @@ package struct Trials {
 
     // MARK: - Parts
 
-    /// Does what was due, before a call that is rarer than a submit: in a function of its own, so that it is compiled once.
+    /// Does what was due, before a call that is rarer than a submit: in a function of its own, so that it is compiled
+    /// once.
     private mutating func settle(_ key: Int, at now: CoreInstant) {
         visit(key) { cell, candidate, last in cell.settle(at: now, last: last, &candidate) }
     }

@@ -7,8 +7,8 @@ internal import LullSQLite
 
 /// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|restart|hold|limited STORE LOG NAME` writes what it knows to the log, each line with one write, so that the lines survive
-/// the process.
+/// `DurableChild submit|work|restart|hold|limited STORE LOG NAME` writes what it knows to the log, each line with one
+/// write, so that the lines survive the process.
 @main
 enum DurableChild {
     static func main() async throws {
@@ -58,8 +58,8 @@ enum DurableChild {
         }
     }
 
-    /// Works without end with handlers that take a while, and a while longer when they are interrupted. Writes a line for each start,
-    /// interruption and end.
+    /// Works without end with handlers that take a while, and a while longer when they are interrupted. Writes a line
+    /// for each start, interruption and end.
     private static func restart(on store: SQLiteStore, _ log: Log, _ name: String) async throws {
         let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: store)
         try await debouncer.run(lease: .seconds(2), grace: .milliseconds(500)) { run in
@@ -74,8 +74,8 @@ enum DurableChild {
         }
     }
 
-    /// Works without end in a namespace with limits, at a file or the URL of a server. Writes a line for each start, with the instant that
-    /// counts and those before and after the call, and one before each report.
+    /// Works without end in a namespace with limits, at a file or the URL of a server. Writes a line for each start,
+    /// with the instant that counts and those before and after the call, and one before each report.
     private static func limited(by url: String, _ log: Log, _ name: String) async throws {
         let store: any DurableStore
         switch url.split(separator: ":").first {
@@ -117,8 +117,8 @@ enum DurableChild {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
-    /// Claims one run for a short time. When a file of the given name appears, sends the reports that it names: heartbeat, interrupted,
-    /// or completed, which an empty file stands for.
+    /// Claims one run for a short time. When a file of the given name appears, sends the reports that it names:
+    /// heartbeat, interrupted, or completed, which an empty file stands for.
     private static func hold(
         _ store: SQLiteStore, at path: String, _ log: Log, _ name: String
     ) async throws {

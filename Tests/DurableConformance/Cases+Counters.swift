@@ -18,7 +18,8 @@ extension ConformanceCase {
             #expect(try await counts() == [[3, 0], [0, 0]])
             try await fixture.complete(runs[0])
             try await fixture.fail(runs[1], retry: 0)
-            // An attempt after a failure, and one after a lost lease; then a lease is lost by a run that has had its attempts.
+            // An attempt after a failure, and one after a lost lease; then a lease is lost by a run that has had its
+            // attempts.
             #expect(try await fixture.claim(by: 2, lease: 100, maxAttempts: 2).count == 1)
             #expect(try await counts() == [[4, 0], [0, 0]])
             fixture.pass(101)

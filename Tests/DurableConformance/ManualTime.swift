@@ -96,7 +96,8 @@ package final class ManualTime: Sendable {
         if !isOver { throw CancellationError() }
     }
 
-    /// Waits until a task sleeps on this clock, or has slept since the last time that this was asked: it may have been woken at once.
+    /// Waits until a task sleeps on this clock, or has slept since the last time that this was asked: it may have been
+    /// woken at once.
     package func somebodySleeps() async {
         while state.change({ $0.sleepers.isEmpty && $0.begun == $0.observed }) { await Task.yield() }
         state.change { $0.observed = $0.begun }

@@ -4,8 +4,8 @@ internal import LullReference
 internal import Testing
 
 extension ConformanceCase {
-    /// The published conformance cases, each on a store of its own: the calls at their instants, and a worker that returns
-    /// when the store says so.
+    /// The published conformance cases, each on a store of its own: the calls at their instants, and a worker that
+    /// returns when the store says so.
     package static let scenarios = [
         ConformanceCase("every scenario has its executions") { fixture in
             var count = 0

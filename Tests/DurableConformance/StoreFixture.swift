@@ -39,7 +39,8 @@ package struct StoreFixture: Sendable {
         try await maker.remove(place)
     }
 
-    /// Returns another instance of the same store, as in another process; the same instance if the store allows only one.
+    /// Returns another instance of the same store, as in another process; the same instance if the store allows only
+    /// one.
     package func another() async throws -> StoreFixture {
         guard maker.isShared else { return self }
         let store = try await maker.open(place, limits, time.clock)
@@ -58,7 +59,8 @@ package struct StoreFixture: Sendable {
         if maker.isShared { await store.close() }
     }
 
-    /// Returns whether a run's range is that from one submit to another. Where numbers follow the time, it has gaps at both ends.
+    /// Returns whether a run's range is that from one submit to another. Where numbers follow the time, it has gaps at
+    /// both ends.
     func covers(_ range: ClosedRange<Int64>, _ submits: ClosedRange<Int64>) -> Bool {
         maker.countsByTime
             ? range.contains(submits.lowerBound) && range.contains(submits.upperBound) : range == submits

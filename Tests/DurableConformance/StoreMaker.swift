@@ -12,11 +12,12 @@ package protocol StoreMaker: Sendable {
     /// Whether several instances with one name have the same data, at the same time or after one another.
     var isShared: Bool { get }
 
-    /// Whether the numbers of submits and of runs follow the store's time: those of a key's submits have gaps then, and those of runs are
-    /// unique in a namespace only.
+    /// Whether the numbers of submits and of runs follow the store's time: those of a key's submits have gaps then, and
+    /// those of runs are unique in a namespace only.
     var countsByTime: Bool { get }
 
-    /// Whether a worker takes starts from a limit before it claims, so that those of a lost answer are lost to the limit.
+    /// Whether a worker takes starts from a limit before it claims, so that those of a lost answer are lost to the
+    /// limit.
     var takesStartsFirst: Bool { get }
 
     /// The rules of the store's own data that do not hold, as far as it can tell.

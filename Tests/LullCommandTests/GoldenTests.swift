@@ -5,7 +5,8 @@ import Testing
 
 @testable import LullCommand
 
-/// What the command prints, as files: a change there is a change of what users see, to be made deliberately. `UPDATE=1` writes the files.
+/// What the command prints, as files: a change there is a change of what users see, to be made deliberately. `UPDATE=1`
+/// writes the files.
 @Suite("What the command prints", .ownThreads)
 struct GoldenTests {
     /// Compares a text with a file of the folder Goldens.

@@ -51,7 +51,8 @@ struct RunningTests {
         #expect(try process.line() == "+1")
         process.send("2\n")
         process.send("3\n")
-        // When the program answers, both have been handled or are still to come; the end of the input flushes what is left.
+        // When the program answers, both have been handled or are still to come; the end of the input flushes what is
+        // left.
         try eventually("absorbed") {
             process.signal(SIGUSR1)
             return (try? process.errorLine())?.contains("absorbed 2") == true

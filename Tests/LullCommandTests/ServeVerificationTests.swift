@@ -63,7 +63,8 @@ struct ServeVerificationTests {
                 "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp": "1614265330",
                 "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
             ], body: #"{"test": 2432232314}"#, time: 1_614_265_330, signature: "webhook-signature"),
-        // Stripe publishes no example with its secret: this one was computed with Python's hmac, as its documentation describes.
+        // Stripe publishes no example with its secret: this one was computed with Python's hmac, as its documentation
+        // describes.
         Example(
             verification: .stripe, secret: "whsec_test_secret",
             fields: [

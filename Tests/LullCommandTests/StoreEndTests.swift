@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How a process with a store ends, at the end of the input or by a signal. Pending values stay in the store and fall due for any
-/// worker.
+/// How a process with a store ends, at the end of the input or by a signal. Pending values stay in the store and fall
+/// due for any worker.
 @Suite("The end of lull with a store", .ownThreads)
 struct StoreEndTests {
     private let store: TestStore

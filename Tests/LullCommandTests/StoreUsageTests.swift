@@ -46,7 +46,8 @@ struct StoreUsageTests {
         #expect(outcome.errors.contains(message), "\(outcome.errors)")
     }
 
-    /// A key of the same length for every store, in the form of messages for one submit and for records that are skipped.
+    /// A key of the same length for every store, in the form of messages for one submit and for records that are
+    /// skipped.
     @Test func `a key that is too long is refused`() throws {
         let key = String(repeating: "k", count: 1025)
         let submit = try store.run("submit --wait 1h \(key) v")

@@ -214,7 +214,8 @@ struct SupervisionTests {
         #expect(outcome.errors == "")
     }
 
-    /// The runtime installs its handler before `main`. Without an earlier handler of our own, one SIGQUIT in twenty was lost.
+    /// The runtime installs its handler before `main`. Without an earlier handler of our own, one SIGQUIT in twenty was
+    /// lost.
     @Test func `an early SIGQUIT ends the program`() throws {
         for number in 0..<80 {
             let process = try ToolProcess(["filter", "--wait", "1h"])

@@ -162,7 +162,8 @@ struct TuneSuggestionTests {
         #expect(try tuneReport("--target-saving 65%", text).keysOfTheirOwn == nil)
     }
 
-    /// Returns many keys whose submits follow one and the same distribution: bursts of up to 20, with longer pauses between them.
+    /// Returns many keys whose submits follow one and the same distribution: bursts of up to 20, with longer pauses
+    /// between them.
     private func alike(_ keys: Int, seed: UInt64, submits: ClosedRange<Int>) -> [(at: Double, key: String)] {
         var random = SeededRandom(seed: seed)
         var calls: [(at: Double, key: String)] = []

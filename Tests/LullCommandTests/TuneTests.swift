@@ -62,7 +62,8 @@ struct TuneTests {
     }
 
     @Test func `an execution is premature if the burst goes on within the wait`() throws {
-        // With 100ms there are executions at 0.1 (the next submit comes 50ms later), 0.25 (100ms later: a new burst) and 0.45.
+        // With 100ms there are executions at 0.1 (the next submit comes 50ms later), 0.25 (100ms later: a new burst)
+        // and 0.45.
         let found = try tuneReport("--waits 100ms", submits(at: [0, 0.15, 0.35]))
         #expect(found.debounce.waits[0].executions == 3)
         #expect(found.debounce.waits[0].premature == 1)

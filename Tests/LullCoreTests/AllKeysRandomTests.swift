@@ -4,8 +4,9 @@ import Testing
 
 @testable import LullCore
 
-/// Several calls for all keys at once, with limited concurrency and parts, in any order with everything else: the invariants
-/// hold, and nothing is lost. (Which key starts first is not compared: live, no order between keys is promised.)
+/// Several calls for all keys at once, with limited concurrency and parts, in any order with everything else: the
+/// invariants hold, and nothing is lost. (Which key starts first is not compared: live, no order between keys is
+/// promised.)
 @Suite("Calls for all keys at random", .ownThreads)
 struct AllKeysRandomTests {
     private let operations = environment("LULL_OPERATIONS", default: 30_000)

@@ -23,8 +23,8 @@ struct CellTests {
         try check([Nothing()], nothing, combination)
     }
 
-    /// Submits values under every key, with one slot for all executions, so that values move to where they wait and the first
-    /// blocks grow; and compares what is executed.
+    /// Submits values under every key, with one slot for all executions, so that values move to where they wait and the
+    /// first blocks grow; and compares what is executed.
     private func check<Key: Hashable, Value: Hashable>(
         _ keys: [Key], _ values: [Value], _ combination: Combination
     ) throws {

@@ -29,7 +29,8 @@
             #expect(output.contains(Self.said))
         }
 
-        /// A precondition has no message there, and tests are not optimised: the files of the index are compiled once more.
+        /// A precondition has no message there, and tests are not optimised: the files of the index are compiled once
+        /// more.
         @Test
         func `stops an optimised program with a message, too`() throws {
             let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")

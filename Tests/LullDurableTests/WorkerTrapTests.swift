@@ -3,7 +3,8 @@ import Testing
 
 @testable import LullDurable
 
-/// Events that are impossible in the present state of a worker stop the program: a driver that goes on would lose or repeat work.
+/// Events that are impossible in the present state of a worker stop the program: a driver that goes on would lose or
+/// repeat work.
 @Suite("Impossible events of a worker")
 struct WorkerTrapTests {
     // Exit tests do not exist on the simulators of devices.

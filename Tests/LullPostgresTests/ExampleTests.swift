@@ -5,7 +5,8 @@ import LullPostgres
 import TestSupport
 import Testing
 
-/// The example of the page about stores: an order is changed in a transaction, and the mail about it goes out when it has stopped changing.
+/// The example of the page about stores: an order is changed in a transaction, and the mail about it goes out when it
+/// has stopped changing.
 @Suite("The example of the page about stores", .onServer)
 struct ExampleTests {
     private struct Order: Codable, Sendable, Equatable {

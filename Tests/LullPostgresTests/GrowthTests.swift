@@ -44,7 +44,8 @@ struct GrowthTests {
         while load.count < 1000 { try await Task.sleep(for: .milliseconds(10)) }
         try sql("VACUUM work")
         let before = Int(try sql.value("SELECT pg_table_size('work')") ?? "") ?? 0
-        // What comes between two vacuums leaves dead rows till the second. On a busy machine that may be more than is waited for.
+        // What comes between two vacuums leaves dead rows till the second. On a busy machine that may be more than is
+        // waited for.
         var most = 500
         for _ in 0..<6 {
             let count = load.count

@@ -63,8 +63,8 @@ struct KnownFaultTests {
         }
     }
 
-    /// Of concurrent requests under one key, one was dropped while the job of the key completed (graphile/worker#580); of several jobs
-    /// to be debounced, the one that should have survived was (windmill#9780).
+    /// Of concurrent requests under one key, one was dropped while the job of the key completed (graphile/worker#580);
+    /// of several jobs to be debounced, the one that should have survived was (windmill#9780).
     @Test
     func `racing submits: each is in one completed range, and the newest value runs last`() async throws {
         let store = try await open(.milliseconds(1))
@@ -154,8 +154,8 @@ struct KnownFaultTests {
         await store.close()
     }
 
-    /// Two transactions that submit to two keys in opposite orders: the server ends one of them. A store's own submits to the same keys
-    /// are repeated.
+    /// Two transactions that submit to two keys in opposite orders: the server ends one of them. A store's own submits
+    /// to the same keys are repeated.
     @Test
     func `a deadlock of users' transactions ends one of these, and no call of a store`() async throws {
         let store = try await open(.seconds(60))

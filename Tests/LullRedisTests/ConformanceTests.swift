@@ -11,8 +11,8 @@ struct RedisConformanceTests {
         try await conformance.run(on: RedisMaker())
     }
 
-    /// What holds for the keys of a shard together, and not for those of several: the order of their runs, and a token that another key
-    /// has had.
+    /// What holds for the keys of a shard together, and not for those of several: the order of their runs, and a token
+    /// that another key has had.
     private static let ofOneShard: Set<String> = [
         "a submitter flushes what it alone has submitted, in the order of the first submits",
         "a submitter cancels what it alone has submitted, and each range ends so",

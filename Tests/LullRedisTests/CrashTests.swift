@@ -6,8 +6,8 @@ import Testing
 
 @testable import LullRedis
 
-/// The server ends at once, again and again, while producers submit and a worker works. A crash of the machine is played by a disk that
-/// forgets what was not synced.
+/// The server ends at once, again and again, while producers submit and a worker works. A crash of the machine is
+/// played by a disk that forgets what was not synced.
 ///
 /// `LULL_CRASHES` sets how often.
 @Suite("Crashes of a Redis server", .onRedis, .ownThreads, .enabled(if: FaultyDisk.isAvailable, "there is no clang"))

@@ -7,8 +7,8 @@ import Testing
 
 /// Interruptions that come from another process.
 ///
-/// `LULL_INTERRUPTIONS` sets their number, `LULL_LATENCY` the milliseconds that 99 of 100 take at most: 100 on a machine that does nothing
-/// else.
+/// `LULL_INTERRUPTIONS` sets their number, `LULL_LATENCY` the milliseconds that 99 of 100 take at most: 100 on a
+/// machine that does nothing else.
 @Suite("Interruptions through Redis", .onRedis, .ownThreads)
 struct RedisInterruptionTests {
     private let count = environment("LULL_INTERRUPTIONS", default: 20)

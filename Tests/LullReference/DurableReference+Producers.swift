@@ -83,8 +83,8 @@ extension DurableReference {
             && find(key, .pending, .held, .ready, .claimed, .backoff) == nil
     }
 
-    /// Conditions for keys: the beginning, how long ago the oldest submit was that no worker has, and a part of the error after which
-    /// the run waits for another attempt.
+    /// Conditions for keys: the beginning, how long ago the oldest submit was that no worker has, and a part of the
+    /// error after which the run waits for another attempt.
     public struct Selection: Hashable, Sendable {
         /// The beginning of keys.
         public var prefix: String

@@ -24,15 +24,16 @@ extension DurableReference {
         }
     }
 
-    /// Returns the number of keys, or of dead runs, with something in one of these places, after everything due by now has fallen due.
+    /// Returns the number of keys, or of dead runs, with something in one of these places, after everything due by now
+    /// has fallen due.
     public mutating func count(_ places: Place..., at now: Int) -> Int {
         settle(at: now)
         let found = spans.filter { places.contains($0.place) }
         return places == [.ended(.dead)] ? found.count : Set(found.map(\.key)).count
     }
 
-    /// Returns the next instant at which there is something to claim: earlier than `now` if there is something now, nil if
-    /// nothing is left.
+    /// Returns the next instant at which there is something to claim: earlier than `now` if there is something now, nil
+    /// if nothing is left.
     public mutating func nextStart(at now: Int) -> Int? {
         settle(at: now)
         if pause != nil { return nil }

@@ -66,8 +66,8 @@ extension DurableReference {
 
     /// Checks the answer to a claim: these runs have to be the right ones, in the right order.
     ///
-    /// - Returns: Runs whose last lease has ended, or whose values go back with the end of their lease, which the store may notice now
-    ///   or with a later claim: by a submit of each.
+    /// - Returns: Runs whose last lease has ended, or whose values go back with the end of their lease, which the store
+    ///   may notice now or with a later claim: by a submit of each.
     public mutating func claim(
         _ claim: Claim, at now: Int, handed: [Handed]
     ) -> [(key: String, number: Int)] {
@@ -188,8 +188,8 @@ extension DurableReference {
         }
     }
 
-    /// Leaves a run of `collect` only the first `maxBatch` values; the rest stays where it is, and absorbed submits stay
-    /// with the value before them.
+    /// Leaves a run of `collect` only the first `maxBatch` values; the rest stays where it is, and absorbed submits
+    /// stay with the value before them.
     private mutating func divide(_ index: Int, at now: Int) {
         guard setup.combination == .collect, let maxBatch, spans[index].values.count > maxBatch else { return }
         var rest = spans[index]

@@ -1,9 +1,10 @@
-/// The guarantees of a durable store, implemented naively: lists of every submit ever accepted and of every range of submits,
-/// searched from one end to the other at every step.
+/// The guarantees of a durable store, implemented naively: lists of every submit ever accepted and of every range of
+/// submits, searched from one end to the other at every step.
 ///
-/// It takes the calls on a store with their instants, in the order in which the store handled them, and returns what the
-/// answers have to be. Where a store is free (the numbers of submits and runs, the order of what may start at one instant),
-/// it takes the store's choice, and returns whether that was allowed. A value is a number that identifies its submit.
+/// It takes the calls on a store with their instants, in the order in which the store handled them, and returns what
+/// the answers have to be. Where a store is free (the numbers of submits and runs, the order of what may start at one
+/// instant), it takes the store's choice, and returns whether that was allowed. A value is a number that identifies its
+/// submit.
 public struct DurableReference: Sendable {
     /// Where a range of submits is.
     public enum Place: Hashable, Sendable {
@@ -154,8 +155,8 @@ public struct DurableReference: Sendable {
         self.tokenLifetime = tokenLifetime
     }
 
-    /// Changes the durations of the policy, which apply from the next submit on, and the limit of a run's values, which applies
-    /// from the next claim on.
+    /// Changes the durations of the policy, which apply from the next submit on, and the limit of a run's values, which
+    /// applies from the next claim on.
     public mutating func change(_ policy: ReferencePolicy, maxBatch: Int?) {
         setup.policy = policy
         self.maxBatch = maxBatch

@@ -1,4 +1,5 @@
-/// Sections 3, 4 and 5 of the semantics for one key: decides when what was submitted is due. It knows nothing of values.
+/// Sections 3, 4 and 5 of the semantics for one key: decides when what was submitted is due. It knows nothing of
+/// values.
 public struct ReferenceGate: Hashable, Sendable {
     /// A batch of submits that is due: when and why, how many they are, and since when they wait.
     public struct Due: Hashable, Sendable {
@@ -34,8 +35,8 @@ public struct ReferenceGate: Hashable, Sendable {
 
     /// When values fall due.
     public internal(set) var policy: ReferencePolicy
-    /// The instant until which the gate is open: the `quiet` of a debounce, the `w + interval` of a throttle; nil if it is
-    /// idle.
+    /// The instant until which the gate is open: the `quiet` of a debounce, the `w + interval` of a throttle; nil if it
+    /// is idle.
     public private(set) var openUntil: Int?
     /// The instants of the submits that are pending.
     public private(set) var pending: [Int] = []
@@ -89,7 +90,8 @@ public struct ReferenceGate: Hashable, Sendable {
         return take(at: at, edge)
     }
 
-    /// Forgets the latest due instant of a gate that is idle and whose spacing has passed: a longer spacing does not count from it.
+    /// Forgets the latest due instant of a gate that is idle and whose spacing has passed: a longer spacing does not
+    /// count from it.
     mutating func forget(at now: Int) {
         if openUntil == nil, next ?? .min <= now { latestDue = nil }
     }

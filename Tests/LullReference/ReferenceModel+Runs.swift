@@ -102,8 +102,8 @@ extension ReferenceModel {
 
     func isBlocked(_ index: Int) -> Bool { setup.whileRunning != .concurrent && !keys[index].running.isEmpty }
 
-    /// Starts what waits for a concurrency slot and the limit alone, in order of due instants, equal ones in the order in which
-    /// they fell due.
+    /// Starts what waits for a concurrency slot and the limit alone, in order of due instants, equal ones in the order
+    /// in which they fell due.
     mutating func startWaiting() {
         while runningExecutions < setup.maxConcurrent ?? .max, setup.limit?.next(tat) ?? .min <= now {
             let ready = keys.indices.compactMap { index -> (at: Int, dueNumber: Int, index: Int)? in
@@ -169,8 +169,8 @@ extension ReferenceModel {
         resumeWaiters()
     }
 
-    /// Reports that the handler of an execution, by its number, has returned or thrown. Its outcome is told in a number of
-    /// steps.
+    /// Reports that the handler of an execution, by its number, has returned or thrown. Its outcome is told in a number
+    /// of steps.
     public mutating func ended(_ run: Int, threw: Bool = false, telling steps: Int = 0) {
         for index in keys.indices {
             for ended in keys[index].running.indices where keys[index].running[ended].number == run {

@@ -79,8 +79,8 @@ public struct ReferenceModel: Sendable {
 
     // MARK: - Section 2
 
-    /// Advances time to `instant`, or leaves it if that is earlier, and does everything due by then, in order of due instants,
-    /// equal ones in the order in which the bursts began.
+    /// Advances time to `instant`, or leaves it if that is earlier, and does everything due by then, in order of due
+    /// instants, equal ones in the order in which the bursts began.
     public mutating func advance(to instant: Int) {
         now = max(now, instant)
         while true {
@@ -245,7 +245,8 @@ public struct ReferenceModel: Sendable {
         keys.indices.filter { key == nil || keys[$0].key == key }.sorted { keys[$0].burst < keys[$1].burst }
     }
 
-    /// When time has to be advanced next, before the far future: the earliest due instant, or when the limit allows a start.
+    /// When time has to be advanced next, before the far future: the earliest due instant, or when the limit allows a
+    /// start.
     public var alarm: Int? {
         let starts = waitsForLimit ? setup.limit?.next(tat) : nil
         return (keys.compactMap { $0.gate.due } + (starts.map { [$0] } ?? [])).filter { $0 < .max }.min()

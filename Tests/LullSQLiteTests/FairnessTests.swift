@@ -48,7 +48,8 @@ import Testing
         print(
             "beside \(others): p50 \(times[times.count / 2]), p99 \(times[last]); meanwhile p50 \(submits[submits.count / 2]), "
                 + "p99 \(submits[last]) submits of others")
-        // Each of their transactions has at most eight. On a busy machine, the system may delay any process now and then.
+        // Each of their transactions has at most eight. On a busy machine, the system may delay any process now and
+        // then.
         #expect(submits[submits.count * 9 / 10] <= 8 * 30)
     }
 }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// The states of a file, and the transitions that are impossible: those stop the program before it answers a caller wrongly.
+/// The states of a file, and the transitions that are impossible: those stop the program before it answers a caller
+/// wrongly.
 @Suite struct FileStateTests {
     @Test func `a failed commit closes the file until it is recovered`() throws {
         let place = try Place()

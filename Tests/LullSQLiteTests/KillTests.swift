@@ -197,8 +197,8 @@ struct KillTests {
 
     /// Waits until nothing is left to do.
     ///
-    /// - Parameter time: Where no worker is killed, less than a lease: a lost run, or a worker that was not woken, would show only
-    ///   when a lease ends.
+    /// - Parameter time: Where no worker is killed, less than a lease: a lost run, or a worker that was not woken,
+    ///   would show only when a lease ends.
     private func drain(_ debouncer: DurableDebouncer<String, String>, within time: Duration) async throws {
         let end = ContinuousClock.now + time
         while true {

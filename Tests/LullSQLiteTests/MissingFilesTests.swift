@@ -5,7 +5,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// A store whose files are deleted or replaced while it is in use: no submit is acknowledged that would be lost with them.
+/// A store whose files are deleted or replaced while it is in use: no submit is acknowledged that would be lost with
+/// them.
 @Suite(.ownThreads, .timeLimit(.minutes(2))) struct MissingFilesTests {
     private let disk = FaultyDisk()
     private let place: Place

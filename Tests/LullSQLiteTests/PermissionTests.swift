@@ -6,8 +6,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// Who may do what with the files of a store: they belong to the user who created them, and a user who may not write to a store
-/// cannot hold its locks either.
+/// Who may do what with the files of a store: they belong to the user who created them, and a user who may not write to
+/// a store cannot hold its locks either.
 @Suite(.ownThreads) struct PermissionTests {
     private let place: Place
     private let machine = Machine()

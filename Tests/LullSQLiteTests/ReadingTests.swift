@@ -162,8 +162,8 @@ import Testing
         let child = try Child("work", place.path, log, "1")
         var lines = Lines(log)
         try await lines.wait(for: 1)
-        // The child has the file open, and does not rebuild the index itself. In the middle of a commit or a checkpoint it would hold
-        // a lock that is needed to rebuild it.
+        // The child has the file open, and does not rebuild the index itself. In the middle of a commit or a checkpoint
+        // it would hold a lock that is needed to rebuild it.
         let others = try RawConnection(place.path)
         child.stop()
         while try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) == nil

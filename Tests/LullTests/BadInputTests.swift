@@ -32,8 +32,8 @@ struct BadInputTests {
         #expect(throws: PolicyError.negativeSpacing(.nanoseconds(-1))) {
             try Policy.debounce(for: .seconds(2), spacing: .zero - attosecond)
         }
-        // Two durations that are rounded to the same nanosecond; the error names different ones. Parts of nanoseconds as such, and not of
-        // microseconds, would need macOS 26.
+        // Two durations that are rounded to the same nanosecond; the error names different ones. Parts of nanoseconds
+        // as such, and not of microseconds, would need macOS 26.
         let wait = Duration.seconds(2) + .microseconds(0.00095)
         #expect(throws: PolicyError.maxWaitBelowWait(maxWait: .seconds(2), wait: .nanoseconds(2_000_000_001))) {
             try Policy.debounce(for: wait, maxWait: wait - .microseconds(0.0009))

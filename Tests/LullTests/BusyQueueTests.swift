@@ -3,7 +3,8 @@ import Dispatch
 import Lull
 import Testing
 
-// The scheduler sends its block to the queue of the handler, which may be busy or suspended. What needs no handler goes on all the same.
+// The scheduler sends its block to the queue of the handler, which may be busy or suspended. What needs no handler goes
+// on all the same.
 
 @Suite("While the handler's queue is busy", .timeLimit(.minutes(1)))
 struct BusyQueueTests {

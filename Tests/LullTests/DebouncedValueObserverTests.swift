@@ -16,8 +16,8 @@ struct DebouncedValueObserverTests {
         DebouncedValue("", for: .milliseconds(300), edges: edges, removingDuplicates: removingDuplicates, clock: clock)
     }
 
-    /// Calls `body` once, at the next change of a property. (Observation calls an observer again for a change that the observer
-    /// itself makes.)
+    /// Calls `body` once, at the next change of a property. (Observation calls an observer again for a change that the
+    /// observer itself makes.)
     func atNextChange<T>(
         of property: KeyPath<DebouncedValue<String>, T>, in text: DebouncedValue<String>,
         _ body: @escaping @MainActor () -> Void

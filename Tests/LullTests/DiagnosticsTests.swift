@@ -3,7 +3,8 @@
     import TestSupport
     import Testing
 
-    /// The compiler's message about a typo in the settings of a debouncer: the form of the initialisers was chosen for it.
+    /// The compiler's message about a typo in the settings of a debouncer: the form of the initialisers was chosen for
+    /// it.
     @Suite("The errors of the compiler", .ownThreads)
     struct DiagnosticsTests {
         @Test(arguments: [

@@ -3,7 +3,8 @@ import Lull
 import LullTesting
 import Testing
 
-/// Semantics, section 6: a failure is never silent. What is written to standard error is read from a process of its own.
+/// Semantics, section 6: a failure is never silent. What is written to standard error is read from a process of its
+/// own.
 @Suite("An execution that fails, without a failure handler,")
 struct FailureTests {
     // Exit tests do not exist on the simulators of devices.

@@ -25,7 +25,8 @@ struct KnownFaultTests {
         #expect(seen.all == ["a at 0.0 seconds", "b at 1.0 seconds", "c at 2.0 seconds"])
     }
 
-    /// swift-async-algorithms#299: an element that came right at the deadline of another let older ones through, as late as the end.
+    /// swift-async-algorithms#299: an element that came right at the deadline of another let older ones through, as
+    /// late as the end.
     @Test
     func
         `a debounced sequence delivers the newest element of each burst, also if one comes at the deadline of another`()

@@ -4,7 +4,8 @@ import LullTesting
 import TestSupport
 import Testing
 
-/// Keys and values are released without the lock of their debouncer, and all of them are released: a `deinit` may call anything.
+/// Keys and values are released without the lock of their debouncer, and all of them are released: a `deinit` may call
+/// anything.
 @Suite("Keys and values", .timeLimit(.minutes(1)))
 struct ReleasedValueTests {
     /// Something whose `deinit` asks the debouncer, which would never return under its lock.
@@ -46,7 +47,8 @@ struct ReleasedValueTests {
             guard let made = it else { continue }
             _ = log.ask.exchange { [weak made] in _ = made?.counters }
             await exercise(&it, log, clock)
-            // A task that has just ended still holds what it has told. Ends when the time limit is over, which is a failure.
+            // A task that has just ended still holds what it has told. Ends when the time limit is over, which is a
+            // failure.
             while log.living.value > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
             #expect(log.living.value == 0, "way \(way)")
         }

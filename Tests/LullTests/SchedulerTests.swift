@@ -195,8 +195,8 @@ struct SchedulerTests {
         let left = Guarded(wakings)
         let first = clock.now()
         await withCheckedContinuation { (end: CheckedContinuation<Void, Never>) in
-            // All that was due has been done when the client is woken; the next value is due a microsecond after that. A task that
-            // a busy pool holds up may arrive after bookkeeping has done its work, and after the end.
+            // All that was due has been done when the client is woken; the next value is due a microsecond after that.
+            // A task that a busy pool holds up may arrive after bookkeeping has done its work, and after the end.
             clock.wake = { [weak clock] waking in
                 let number = left.change { left in
                     left -= 1

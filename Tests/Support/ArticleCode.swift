@@ -45,9 +45,10 @@ public struct ArticleCode {
         }
     }
 
-    /// Returns a message about each sample that a source file does not contain, word by word, without comments: where the
-    /// sample is, where it belongs, and its first line that is not there. A sample that begins with a comment that names a
-    /// framework of other platforms, or the package's manifest, is not expected there. What a sample imports, the file imports.
+    /// Returns a message about each sample that a source file does not contain, word by word, without comments: where
+    /// the sample is, where it belongs, and its first line that is not there. A sample that begins with a comment that
+    /// names a framework of other platforms, or the package's manifest, is not expected there. What a sample imports,
+    /// the file imports.
     ///
     /// - Parameters:
     ///   - path: The path from the root of the package.

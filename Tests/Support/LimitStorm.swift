@@ -4,11 +4,11 @@ package import LullCore
 package import LullDurable
 import Testing
 
-/// Worker processes that are killed and started again while they work off the backlog of a namespace with limits, and the books about
-/// what has started when.
+/// Worker processes that are killed and started again while they work off the backlog of a namespace with limits, and
+/// the books about what has started when.
 ///
-/// What counts as the instant of a start is the store's `now` of the claim. With a limit in Redis it is the instant at which the first
-/// shard has allowed the starts of the claim, which other shards have used a moment later.
+/// What counts as the instant of a start is the store's `now` of the claim. With a limit in Redis it is the instant at
+/// which the first shard has allowed the starts of the claim, which other shards have used a moment later.
 package struct LimitStorm {
     /// What a storm was like.
     package struct Outcome: CustomStringConvertible {

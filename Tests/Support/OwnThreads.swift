@@ -4,8 +4,8 @@ public import Testing
 
 /// Runs the tests of a suite on threads of their own, a few at a time.
 ///
-/// For tests that compute for seconds, or block while they wait for processes. On the cooperative pool, which has as many
-/// threads as there are cores, they would keep all other tests from running.
+/// For tests that compute for seconds, or block while they wait for processes. On the cooperative pool, which has as
+/// many threads as there are cores, they would keep all other tests from running.
 public struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     /// Applies to the tests of a suite, not to the suite.
     public let isRecursive = true

@@ -1,12 +1,14 @@
 import Foundation
 import Lull
 
-/// A socket before a server's, through which the connections of a store pass: they can be cut, lose their answers, or fall silent.
+/// A socket before a server's, through which the connections of a store pass: they can be cut, lose their answers, or
+/// fall silent.
 package final class Proxy: Sendable {
     /// What happens to what comes from the server.
     package enum Mode: Sendable {
         case forwards
-        /// It is thrown away, and the connection is cut when there is some: the client does not learn what was committed.
+        /// It is thrown away, and the connection is cut when there is some: the client does not learn what was
+        /// committed.
         case losesAnswers
         /// Nothing passes in either direction, and nothing is closed.
         case isSilent

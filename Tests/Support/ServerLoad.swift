@@ -111,7 +111,8 @@ package final class ServerLoad: Sendable {
         }
     }
 
-    /// Checks that no number was given out twice, that ranges do not overlap, and returns how many of the acknowledged submits are in none.
+    /// Checks that no number was given out twice, that ranges do not overlap, and returns how many of the acknowledged
+    /// submits are in none.
     ///
     /// - Parameter ranges: Returns the ranges of a key's submits that the store has, in any form.
     package func lost(_ ranges: (_ key: String) throws -> [ClosedRange<Int64>]) throws -> Int {

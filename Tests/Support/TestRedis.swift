@@ -1,6 +1,7 @@
 import Foundation
 
-/// A Redis or Valkey server of the tests' own, in a temporary folder, on a socket there or on a free port of this machine.
+/// A Redis or Valkey server of the tests' own, in a temporary folder, on a socket there or on a free port of this
+/// machine.
 ///
 /// It ends, and its folder is removed, with the test process, however that ends: a shell waits for the end of a pipe.
 package final class TestRedis: Sendable {

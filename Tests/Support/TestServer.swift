@@ -2,8 +2,8 @@ import Foundation
 
 /// A PostgreSQL server of the tests' own, in a temporary folder, with a socket there and no network.
 ///
-/// It never runs as root. It ends, and its folder is removed, with the test process, however that ends: a shell waits for the end of a
-/// pipe.
+/// It never runs as root. It ends, and its folder is removed, with the test process, however that ends: a shell waits
+/// for the end of a pipe.
 package final class TestServer: Sendable {
     /// The folder of the server's programs; nil if there are none, and the tests are left out.
     package static let programs: String? = {

@@ -2,7 +2,8 @@ import Foundation
 
 /// Compares the figures of one build with those of another, run by run: `--compare now.json… --with before.json…`.
 ///
-/// Where the floor varies as much as our own figure, because of memory or other processes, comparing two builds says more.
+/// Where the floor varies as much as our own figure, because of memory or other processes, comparing two builds says
+/// more.
 enum Comparison {
     private static let columns = [14, 42, 15, 15, 20, 20]
 

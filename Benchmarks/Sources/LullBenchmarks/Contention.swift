@@ -3,8 +3,8 @@ import Foundation
 import Lull
 import Synchronization
 
-// Rows: two threads submit to one debouncer at once. Uses many fresh objects, since the position of an object in the cache lines
-// matters, and so does the distance of the two cores.
+// Rows: two threads submit to one debouncer at once. Uses many fresh objects, since the position of an object in the
+// cache lines matters, and so does the distance of the two cores.
 
 enum Contention {
     /// Runs `body` in two threads at once, each with half of the submits.
@@ -61,8 +61,8 @@ enum Contention {
         ]
     }
 
-    /// Measures each submit by itself, reading of the clock included, with up to a microsecond of other work before it, as in
-    /// threads of real programs.
+    /// Measures each submit by itself, reading of the clock included, with up to a microsecond of other work before it,
+    /// as in threads of real programs.
     private static func withWorkBetween(_ effort: Effort) -> [Line] {
         var floors: [Double] = []
         var ours: [Double] = []

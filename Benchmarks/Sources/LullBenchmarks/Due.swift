@@ -59,8 +59,8 @@ enum Due {
         return Sample.of(keys) { sink.waitFor(keys) }
     }
 
-    /// The look-ups of metadata that a submit on a new key, its flush and its execution take: none, since no nested generic type lies
-    /// on their way. One takes as long as a submit that joins a burst.
+    /// The look-ups of metadata that a submit on a new key, its flush and its execution take: none, since no nested
+    /// generic type lies on their way. One takes as long as a submit that joins a burst.
     private static func lookUps() -> Double {
         let (keys, queue, sink) = (1000, DispatchQueue(label: "due"), Sink())
         let debouncer = KeyedDebouncer<Int, String, Void>(for: .seconds(60), on: queue) { key, _ in sink.take(key) }

@@ -7,8 +7,8 @@ import UpsertFloor
 
 /// The floor and the store of the durable rows, over the same keys, with values of the same size.
 final class DurableSides: @unchecked Sendable {
-    // Proof of @unchecked Sendable: the floor is used by the thread that measures, or by the queue while that one waits;
-    // everything else is constant.
+    // Proof of @unchecked Sendable: the floor is used by the thread that measures, or by the queue while that one
+    // waits; everything else is constant.
     let floor: OpaquePointer
     let store: SQLiteStore
     let path: String
@@ -51,7 +51,8 @@ final class DurableSides: @unchecked Sendable {
         }
     }
 
-    /// One row a commit by a task that hands each to a separate thread and awaits it, as a task must, since a commit blocks.
+    /// One row a commit by a task that hands each to a separate thread and awaits it, as a task must, since a commit
+    /// blocks.
     func upsertAwaited(_ keys: [[UInt8]]) -> Sample {
         Sample.of(keys.count) {
             blocking { [self] in

@@ -3,8 +3,8 @@ import Foundation
 import LullCore
 import LullDurable
 
-// Rows: `lull filter` with a store. How fast it records new keys, against known ones; and how fast it executes what fell due before it
-// began.
+// Rows: `lull filter` with a store. How fast it records new keys, against known ones; and how fast it executes what
+// fell due before it began.
 
 enum Filters {
     /// Where the records are stored.

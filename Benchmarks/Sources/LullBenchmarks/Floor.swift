@@ -2,8 +2,8 @@ import Allocations
 @preconcurrency import Dispatch
 import Synchronization
 
-// The least code that could honestly do the work: concrete, in one module, a clock read, a lock, a check of the due instant,
-// a count and the store, with one timer that is set again when it fires too early.
+// The least code that could honestly do the work: concrete, in one module, a clock read, a lock, a check of the due
+// instant, a count and the store, with one timer that is set again when it fires too early.
 
 /// A debouncer with nothing that could be left out.
 final class Floor<Value: Sendable>: Sendable {
@@ -36,7 +36,8 @@ final class Floor<Value: Sendable>: Sendable {
     @inline(__always)
     func submit(_ value: consuming Value) {
         let now = boot_nanoseconds()
-        // The new value goes in and the old one comes out, without a reference more for either; the old one is released after the lock.
+        // The new value goes in and the old one comes out, without a reference more for either; the old one is released
+        // after the lock.
         var exchanged = Value?.some(value)
         let next = state.withLock { state -> Next in
             if state.count > 0, state.due <= now { return .late }

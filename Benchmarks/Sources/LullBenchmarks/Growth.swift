@@ -2,8 +2,8 @@ import Allocations
 import Foundation
 import Lull
 
-// Row: what a submit costs as the number of pending keys grows. All keys are pending before the first measured submit, and each
-// submit goes to a random key: the more keys, the fewer of them are in a cache.
+// Row: what a submit costs as the number of pending keys grows. All keys are pending before the first measured submit,
+// and each submit goes to a random key: the more keys, the fewer of them are in a cache.
 
 enum Growth {
     /// Long enough that nothing falls due during the measurement.
@@ -35,7 +35,8 @@ enum Growth {
 
     // MARK: - Measuring
 
-    /// Measures both sides in turn, on the same objects; repeats that with fresh ones, since their place in memory matters.
+    /// Measures both sides in turn, on the same objects; repeats that with fresh ones, since their place in memory
+    /// matters.
     private static func compare(_ size: Int, _ effort: Effort) -> Interleaved {
         let submits = keys(of: size, count: effort.submits)
         var all: Interleaved?

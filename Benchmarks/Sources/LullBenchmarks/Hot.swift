@@ -29,7 +29,8 @@ enum Hot {
 
     // MARK: - Many objects
 
-    /// As many as lie in different places of memory: what shares a cache line or crosses a page there may cost half as much again.
+    /// As many as lie in different places of memory: what shares a cache line or crosses a page there may cost half as
+    /// much again.
     static let objects = 64
 
     /// The times of a submit to each object: of several, the shortest, which other programs have not held up.

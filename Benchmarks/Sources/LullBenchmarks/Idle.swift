@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import Lull
 
-// Row: debouncers with nothing pending, against a process without any. On Linux, Dispatch itself wakes up once a second in
-// every process that has ever used one of its threads.
+// Row: debouncers with nothing pending, against a process without any. On Linux, Dispatch itself wakes up once a second
+// in every process that has ever used one of its threads.
 
 enum Idle {
     static func aMinute(_ effort: Effort) -> [Line] {

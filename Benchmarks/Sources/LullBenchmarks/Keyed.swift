@@ -3,8 +3,8 @@ import Dispatch
 import Lull
 import Synchronization
 
-// Rows: many submits over many keys. In turn, each key comes as often as any other and as late as possible; at random, no
-// cache can predict the next one.
+// Rows: many submits over many keys. In turn, each key comes as often as any other and as late as possible; at random,
+// no cache can predict the next one.
 
 enum Keyed {
     static let submits = 1_000_000

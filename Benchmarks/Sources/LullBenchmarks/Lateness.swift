@@ -42,8 +42,8 @@ enum Lateness {
         for _ in 0..<effort.rounds {
             var round: [[Double]] = kinds.map { _ in [] }
             for number in 0..<100 {
-                // Not at the same time, or they would wake the machine for each other. And back and forth, so that each kind
-                // follows itself as often as it follows its reference: the end of either makes the next one later.
+                // Not at the same time, or they would wake the machine for each other. And back and forth, so that each
+                // kind follows itself as often as it follows its reference: the end of either makes the next one later.
                 for kind in number.isMultiple(of: 2) ? [timer, onQueue] : [onQueue, timer] {
                     round[kind].append(kinds[kind](wait(number)))
                 }

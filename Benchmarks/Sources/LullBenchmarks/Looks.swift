@@ -81,7 +81,8 @@ enum Looks {
 
     /// Submits one after another, in a thread, until it is told to end.
     private final class Submits: @unchecked Sendable {
-        // Proof of @unchecked Sendable: the lock guards `hasEnded`; `longest` is read after the thread has signalled its end.
+        // Proof of @unchecked Sendable: the lock guards `hasEnded`; `longest` is read after the thread has signalled
+        // its end.
         private let lock = NSLock()
         private var hasEnded = false
         private var longest = 0.0

@@ -4,7 +4,8 @@ import Foundation
 @main
 enum Main {
     static let rows = [
-        // First, while the machine is idle: the others leave threads and memory behind, which affects a bare timer as well.
+        // First, while the machine is idle: the others leave threads and memory behind, which affects a bare timer as
+        // well.
         Row("lateness", charted: Lateness.atRest),
         Row("lateness-busy", Lateness.poolBlocked),
         Row("hot", Hot.values),

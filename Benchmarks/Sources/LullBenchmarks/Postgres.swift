@@ -4,8 +4,8 @@ import LullCore
 import LullDurable
 import LullPostgres
 
-// Rows: the PostgreSQL store against the bare upsert of one row with an index on the due instant, on a server of the benchmark's
-// own. What is one statement of a client is measured with `pgbench`, the server's own client.
+// Rows: the PostgreSQL store against the bare upsert of one row with an index on the due instant, on a server of the
+// benchmark's own. What is one statement of a client is measured with `pgbench`, the server's own client.
 
 enum Postgres {
     static let namespace = Servers.namespace

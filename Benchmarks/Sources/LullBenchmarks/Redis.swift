@@ -3,8 +3,8 @@ import LullCore
 import LullDurable
 import LullRedis
 
-// Rows: the Redis store against the least that any such queue does: a script of three lines that stores a value and its due instant. The
-// floor is measured with `redis-benchmark`, the server's own client, 64 calls in a pipeline.
+// Rows: the Redis store against the least that any such queue does: a script of three lines that stores a value and its
+// due instant. The floor is measured with `redis-benchmark`, the server's own client, 64 calls in a pipeline.
 
 enum Redis {
     /// A server as most are set up: it syncs every second.

@@ -21,8 +21,8 @@ enum Resources {
 
     /// Waits until at most this many bytes of the heap are in use.
     ///
-    /// The idioms leave tasks and work items behind, which go away at their old deadlines: no later row must pay for that, or
-    /// profit from it.
+    /// The idioms leave tasks and work items behind, which go away at their old deadlines: no later row must pay for
+    /// that, or profit from it.
     static func waitForHeap(_ level: Int64, atMost seconds: Int) {
         let end = boot_nanoseconds() + Int64(seconds) * 1_000_000_000
         while heap > level, boot_nanoseconds() < end { usleep(50_000) }

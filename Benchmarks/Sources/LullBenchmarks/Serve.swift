@@ -3,8 +3,8 @@ import Foundation
 import LullCore
 import LullDurable
 
-// Row: submits to `lull serve` by wrk, over 64 connections that are kept, against those of 64 tasks with the library. Each has a file of
-// its own, and a worker beside it in the second half.
+// Row: submits to `lull serve` by wrk, over 64 connections that are kept, against those of 64 tasks with the library.
+// Each has a file of its own, and a worker beside it in the second half.
 
 enum Serve {
     static func rows(_ effort: Effort) -> [Line] {

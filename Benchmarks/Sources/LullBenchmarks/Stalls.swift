@@ -3,12 +3,12 @@ import Foundation
 import Lull
 import Synchronization
 
-// Row: how other calls delay the submits of another thread, which never pauses. That thread sometimes loses its processor to
-// others, whatever the library does. So the same is measured, in the same rounds, beside two threads that only compute, as many
-// as a call and its handlers keep busy.
+// Row: how other calls delay the submits of another thread, which never pauses. That thread sometimes loses its
+// processor to others, whatever the library does. So the same is measured, in the same rounds, beside two threads that
+// only compute, as many as a call and its handlers keep busy.
 //
-// Only the submits that overlap with the call count. A single hold of the lock, however long, delays one of them, and shows only
-// in the longest. Many holds show in the quantile.
+// Only the submits that overlap with the call count. A single hold of the lock, however long, delays one of them, and
+// shows only in the longest. Many holds show in the quantile.
 
 enum Stalls {
     private typealias Crowd = KeyedDebouncer<Int, Int, Void>

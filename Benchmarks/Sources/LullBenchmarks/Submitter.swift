@@ -20,7 +20,8 @@ final class Submitter: Sendable {
     }
 
     private let phase = Atomic(Phase.idle)
-    // One thread at a time accesses it: the submitting one from `noting` to the end of `closing`, otherwise the measuring one.
+    // One thread at a time accesses it: the submitting one from `noting` to the end of `closing`, otherwise the
+    // measuring one.
     private let taken = Histogram()
     private let ended = DispatchSemaphore(value: 0)
 

@@ -80,7 +80,8 @@ enum Tolerance {
 
     /// Counts the executions, and submits the next values.
     private final class Starts: @unchecked Sendable {
-        // Proof of @unchecked Sendable: accessed only on the serial queue of the handlers, and before the first of them.
+        // Proof of @unchecked Sendable: accessed only on the serial queue of the handlers, and before the first of
+        // them.
         var debouncers: [Debouncer<Int, Void>] = []
         private(set) var instants = 0
         private(set) var executions = 0

@@ -2,8 +2,8 @@ internal import LullCore
 
 /// The deadlines of all clients of a scheduler, one for each at most.
 ///
-/// A client stores its own indices in the heaps, so that a deadline can be moved and removed. Each operation costs a logarithm of
-/// the number of clients.
+/// A client stores its own indices in the heaps, so that a deadline can be moved and removed. Each operation costs a
+/// logarithm of the number of clients.
 struct ClientQueue {
     /// The deadlines of clients without a tolerance.
     private(set) var strict = DeadlineHeap(isByLatest: false)

@@ -3,18 +3,18 @@ internal import LullCore
 
 /// One timer for all debouncers and throttlers on the system's clock.
 ///
-/// When a client is due, the scheduler sends a block to the queue of its handler, or a task, which advances the engine there and
-/// runs the first handlers. The scheduler does not advance engines itself: one with a million due keys would delay all others.
-/// No code of the user's runs on the scheduler's queue.
+/// When a client is due, the scheduler sends a block to the queue of its handler, or a task, which advances the engine
+/// there and runs the first handlers. The scheduler does not advance engines itself: one with a million due keys would
+/// delay all others. No code of the user's runs on the scheduler's queue.
 ///
 /// - The timer is a timer of Dispatch, which is precise and needs no thread of the cooperative pool.
-/// - The queue of a handler may be busy or suspended. That must not delay outcomes that need no handler. If a block has not begun
-///   a little later, the engine is therefore advanced on a queue for bookkeeping.
-/// - Such a timer stands still while the machine sleeps. Waits that are long enough for a machine to sleep in therefore have a
-///   back-up: a sleep on the continuous clock, which goes on, but is late when the pool is busy.
+/// - The queue of a handler may be busy or suspended. That must not delay outcomes that need no handler. If a block has
+///   not begun a little later, the engine is therefore advanced on a queue for bookkeeping.
+/// - Such a timer stands still while the machine sleeps. Waits that are long enough for a machine to sleep in therefore
+///   have a back-up: a sleep on the continuous clock, which goes on, but is late when the pool is busy.
 ///
-/// ``ClientState`` is the state machine of a client. A client that has been woken is scheduled again by its next call of
-/// ``scheduleWakeUp(of:at:stamp:after:)``.
+/// ``ClientState`` is the state machine of a client. A client that has been woken is scheduled again by its next call
+/// of ``scheduleWakeUp(of:at:stamp:after:)``.
 final class Scheduler: @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is only touched while `lock` is held.
     static let shared = Scheduler()
@@ -96,7 +96,8 @@ final class Scheduler: @unchecked Sendable {
         client.state.send(overdueAt: now.advanced(by: patience))
     }
 
-    /// Updates a client's deadline in the queue: that of its alarm, or when its block is overdue. The caller holds the lock.
+    /// Updates a client's deadline in the queue: that of its alarm, or when its block is overdue. The caller holds the
+    /// lock.
     private func schedule(_ client: SchedulerClient, _ deadline: CoreInstant) {
         guard client.alarm != .farFuture else { return deadlines.remove(client) }
         switch client.state {
@@ -111,7 +112,8 @@ final class Scheduler: @unchecked Sendable {
         }
     }
 
-    /// Sends a block or task for every client that is due, and sets the timer for the next one. Runs on the scheduler's queue.
+    /// Sends a block or task for every client that is due, and sets the timer for the next one. Runs on the scheduler's
+    /// queue.
     ///
     /// - Parameter instant: The end of the sleep, if a back-up calls this.
     private func wakeClients(backUp instant: CoreInstant? = nil) {
@@ -172,7 +174,8 @@ final class Scheduler: @unchecked Sendable {
         let leeway = next.at.duration(to: next.latest).nanoseconds
         // The clock is read last: making a timer takes noticeable time.
         let wait = max(0, min(SchedulerClient.now.duration(to: next.at), longestSleep).nanoseconds)
-        // In an unsigned number of 64 bits: an interval is an `Int`, which has 32 bits on a watch. A shorter leeway does no harm.
+        // In an unsigned number of 64 bits: an interval is an `Int`, which has 32 bits on a watch. A shorter leeway
+        // does no harm.
         let deadline = DispatchTime(uptimeNanoseconds: DispatchTime.now().uptimeNanoseconds + UInt64(wait))
         timer.schedule(deadline: deadline, leeway: .nanoseconds(Int(clamping: leeway)))
         if wait >= Self.shortWait.nanoseconds { startBackUp(next.at, CoreDuration(nanoseconds: wait)) }
@@ -195,8 +198,8 @@ final class Scheduler: @unchecked Sendable {
 
     /// Starts a back-up sleep unless one ends by the instant or shortly after. The caller holds the lock.
     ///
-    /// Since one that ends a little late is good enough, deadlines that come nearer and nearer start few of them: fewer than 160 are
-    /// under way.
+    /// Since one that ends a little late is good enough, deadlines that come nearer and nearer start few of them: fewer
+    /// than 160 are under way.
     private func startBackUp(_ instant: CoreInstant, _ wait: CoreDuration) {
         guard backUps.needsAnother(until: instant, slack: Self.slack(of: wait)) else { return }
         backUps.begin(until: instant, ())

@@ -6,8 +6,8 @@ internal import LullCore
 ///
 /// That clock goes on while the machine sleeps, and cannot be set.
 final class SchedulerClient: WakingClock, @unchecked Sendable {
-    // Proof of @unchecked Sendable: what varies is only touched by the scheduler, under its lock; `wake` is set before the first
-    // wake-up is scheduled.
+    // Proof of @unchecked Sendable: what varies is only touched by the scheduler, under its lock; `wake` is set before
+    // the first wake-up is scheduled.
     private let scheduler: Scheduler
     /// The queue of the handler, if it has one.
     private let queue: DispatchQueue?

@@ -2,10 +2,11 @@ internal import LullCore
 
 /// A clock of the user's, used by its `sleep(until:)`.
 ///
-/// The clock is called without a lock: it may call the client. Sleeps are cancelled only when the client has gone (``Sleeps``).
+/// The clock is called without a lock: it may call the client. Sleeps are cancelled only when the client has gone
+/// (``Sleeps``).
 final class SleepingClock<C: Clock>: WakingClock, @unchecked Sendable where C.Duration == Duration {
-    // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `sleeps` in `deinit` as well; `wake` is set
-    // before the first wake-up is scheduled.
+    // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `sleeps` in `deinit` as well;
+    // `wake` is set before the first wake-up is scheduled.
     private let clock: CoreClock<C>
     private let tolerance: Duration?
     var wake: @Sendable (WakeSource) -> Void = { _ in }
@@ -73,8 +74,8 @@ private struct CoreClock<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Sleeps until an instant, or for as long as a clock is asked to sleep at once.
     ///
-    /// A sleep may throw though nothing has cancelled it. Then the clock is asked again after a millisecond, and less and less
-    /// often, until it sleeps or has reached the instant.
+    /// A sleep may throw though nothing has cancelled it. Then the clock is asked again after a millisecond, and less
+    /// and less often, until it sleeps or has reached the instant.
     ///
     /// - Returns: Whether the sleep has ended by itself; false if the task was cancelled.
     func sleep(until instant: CoreInstant, _ tolerance: Duration?) async -> Bool {
@@ -97,9 +98,9 @@ private struct CoreClock<C: Clock>: Sendable where C.Duration == Duration {
 
 /// The sleeps of a client or of the scheduler that are under way.
 ///
-/// None is cancelled because an earlier or a later one is needed: Swift keeps the memory of a cancelled sleep until its end. One
-/// that ends too early is good enough, since another can follow it; one for a later instant goes on meanwhile, and is there when
-/// it is needed. So a sleep is started only if all others end too late.
+/// None is cancelled because an earlier or a later one is needed: Swift keeps the memory of a cancelled sleep until its
+/// end. One that ends too early is good enough, since another can follow it; one for a later instant goes on meanwhile,
+/// and is there when it is needed. So a sleep is started only if all others end too late.
 struct Sleeps<Handle> {
     /// By their ends, the earliest last. There is one for each end.
     private(set) var all: [(end: CoreInstant, handle: Handle)] = []

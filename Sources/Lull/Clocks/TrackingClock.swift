@@ -2,8 +2,8 @@ internal import LullCore
 
 /// A clock that tracks the work it wakes, as one for tests does.
 final class TrackingClock<C: WorkTrackingClock>: WakingClock, @unchecked Sendable {
-    // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `wake` is set before the first wake-up is
-    // scheduled.
+    // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `wake` is set before the first
+    // wake-up is scheduled.
     private let clock: C
     private let origin: C.Instant
     var wake: @Sendable (WakeSource) -> Void = { _ in }
@@ -31,8 +31,8 @@ final class TrackingClock<C: WorkTrackingClock>: WakingClock, @unchecked Sendabl
         CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now)))
     }
 
-    /// Asks the clock for a call, unless it is going to make one that is no later: such a clock takes nothing back. When this
-    /// returns, the call has been asked for, whatever other threads do.
+    /// Asks the clock for a call, unless it is going to make one that is no later: such a clock takes nothing back.
+    /// When this returns, the call has been asked for, whatever other threads do.
     func scheduleWakeUp(at instant: CoreInstant, stamp: UInt64, after source: WakeSource?) {
         guard instant != .farFuture else { return }
         guard lock.withLock({ isEarliest(instant) }) else { return }

@@ -1,10 +1,11 @@
 internal import Dispatch
 internal import LullCore
 
-/// A clock with its type erased, for one client, a runtime: reads the time in the core's instants, and wakes the client.
+/// A clock with its type erased, for one client, a runtime: reads the time in the core's instants, and wakes the
+/// client.
 ///
-/// A client has one wake-up at a time, whatever the number of its keys. A wake-up may be early and is never left out: the
-/// client looks at the time itself and schedules the next one. A clock does not keep its client alive.
+/// A client has one wake-up at a time, whatever the number of its keys. A wake-up may be early and is never left out:
+/// the client looks at the time itself and schedules the next one. A clock does not keep its client alive.
 protocol WakingClock: AnyObject, Sendable {
     /// Advances the client's engine. Set once, before the first wake-up is scheduled.
     var wake: @Sendable (WakeSource) -> Void { get set }
@@ -80,6 +81,6 @@ private func makeSleepingClock(_ clock: some Clock<Duration>, _ tolerance: CoreD
     SleepingClock(clock, tolerance)
 }
 
-/// The longest that a clock or a timer is asked to sleep at once. Some trap on longer sleeps. A client that is woken early
-/// schedules the rest.
+/// The longest that a clock or a timer is asked to sleep at once. Some trap on longer sleeps. A client that is woken
+/// early schedules the rest.
 let longestSleep = CoreDuration.seconds(365 * 24 * 3600)

@@ -20,8 +20,8 @@ func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Voi
 func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
     let name = kind == .debounce ? "debouncer" : "throttler"
     #if canImport(os)
-        // Keys and errors may hold what belongs to a user. The log shows them to a debugger, and as <private> otherwise; the place and
-        // the kind of the error say where to look.
+        // Keys and errors may hold what belongs to a user. The log shows them to a debugger, and as <private>
+        // otherwise; the place and the kind of the error say where to look.
         logger.error(
             """
             Lull: an execution failed (\(key, privacy: .private), \(name, privacy: .public) made at \
@@ -39,7 +39,8 @@ func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt 
 
 /// Writes a line to the system's log, or to standard error.
 ///
-/// - Parameter kind: What happened, without keys and values: the system's log shows it to everybody, and the line to the developer.
+/// - Parameter kind: What happened, without keys and values: the system's log shows it to everybody, and the line to
+///   the developer.
 package func logLine(_ line: String, kind: String) {
     #if canImport(os)
         logger.error("Lull: \(kind, privacy: .public): \(line, privacy: .private)")

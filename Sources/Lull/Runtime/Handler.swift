@@ -61,8 +61,8 @@ extension Runtime {
     }
 }
 
-// Each handler of an initialiser as one that takes a key. Not inlined: an asynchronous closure is a dozen functions, in every
-// initialiser that has one.
+// Each handler of an initialiser as one that takes a key. Not inlined: an asynchronous closure is a dozen functions, in
+// every initialiser that has one.
 
 extension Runtime.Handler {
     @inline(never)

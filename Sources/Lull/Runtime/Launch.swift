@@ -54,8 +54,9 @@ package final class ObservedExecutor: TaskExecutor {
         }
     }
 
-    /// Whether the job comes from a place of which nothing is reported, other than the main actor: from another executor, or from a
-    /// callback. No task is current there: one that changes executors is not, while one that resumes another is.
+    /// Whether the job comes from a place of which nothing is reported, other than the main actor: from another
+    /// executor, or from a callback. No task is current there: one that changes executors is not, while one that
+    /// resumes another is.
     private var isUnseen: Bool {
         !Self.isCurrent && withUnsafeCurrentTask { $0 == nil }
     }

@@ -6,10 +6,11 @@
 
 /// The lock of everything in Lull. Not recursive.
 ///
-/// The state that it guards is beside it, not inside: the `sending` results of `Mutex.withLock` do not pass through generic code.
+/// The state that it guards is beside it, not inside: the `sending` results of `Mutex.withLock` do not pass through
+/// generic code.
 ///
-/// On Linux it is a mutex of the C library, since the Thread Sanitizer does not see a `Mutex` there. `docs/decisions/lock-of-the-platform.md` has the
-/// figures.
+/// On Linux it is a mutex of the C library, since the Thread Sanitizer does not see a `Mutex` there.
+/// `docs/decisions/lock-of-the-platform.md` has the figures.
 @usableFromInline
 package struct Lock: ~Copyable, @unchecked Sendable {
     // Proof of @unchecked Sendable: it holds nothing but a mutex, which any thread may use.

@@ -2,8 +2,8 @@ internal import LullCore
 
 /// The newest events, for one observer.
 ///
-/// Events are added while the runtime's lock is held. Adding therefore takes the same short time whatever the limit is, and releases
-/// no key: a key's `deinit` may call the debouncer.
+/// Events are added while the runtime's lock is held. Adding therefore takes the same short time whatever the limit is,
+/// and releases no key: a key's `deinit` may call the debouncer.
 final class EventBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
     let lock = Lock()
@@ -18,7 +18,8 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         events = Chunks(for: limit)
     }
 
-    /// Adds an event, and drops the oldest one if there are too many. The caller calls ``wake()`` later, without the lock.
+    /// Adds an event, and drops the oldest one if there are too many. The caller calls ``wake()`` later, without the
+    /// lock.
     func add(_ event: Event<Key>) {
         lock.withLock {
             events.append(event)
@@ -29,7 +30,8 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Delivers the next event if the observer waits for one, and releases what was dropped. Called without the runtime's lock.
+    /// Delivers the next event if the observer waits for one, and releases what was dropped. Called without the
+    /// runtime's lock.
     func wake() {
         let isNeeded = lock.withLock { consumer != nil || !events.usedUp.isEmpty }
         if isNeeded { deliver() }
@@ -87,8 +89,9 @@ final class EventBuffer<Key: Sendable>: @unchecked Sendable {
 
 /// The newest submits and touches of a debouncer.
 ///
-/// They are added while the runtime's lock is held. The recording does not hold the runtime, so that there is one more lock. They
-/// lie in chunks of raw memory: an array of generic elements made a recorded submit take ten times as long (row `recording`).
+/// They are added while the runtime's lock is held. The recording does not hold the runtime, so that there is one more
+/// lock. They lie in chunks of raw memory: an array of generic elements made a recorded submit take ten times as long
+/// (row `recording`).
 final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that changes is only touched while `lock` is held.
 
@@ -194,8 +197,9 @@ final class RecordingBuffer<Key: Sendable>: @unchecked Sendable {
 
 /// A queue for use under a lock: each operation takes constant time, and none releases an element.
 ///
-/// The elements are in chunks. Growing moves the elements of one chunk at most, and so does the first change after the queue was
-/// copied. A removed element stays in memory until its chunk is used up. Used-up chunks are taken and released without the lock.
+/// The elements are in chunks. Growing moves the elements of one chunk at most, and so does the first change after the
+/// queue was copied. A removed element stays in memory until its chunk is used up. Used-up chunks are taken and
+/// released without the lock.
 struct Chunks<Element> {
     /// The number of elements in a chunk.
     let size: Int

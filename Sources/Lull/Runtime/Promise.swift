@@ -2,7 +2,8 @@ internal import LullCore
 
 /// A value that is delivered at most once, and awaited at most once or passed to a callback.
 ///
-/// A callback also gets the execution whose outcome the value is, if it is one, and tells its runtime when it has ended.
+/// A callback also gets the execution whose outcome the value is, if it is one, and tells its runtime when it has
+/// ended.
 ///
 /// Cancelling the awaiting task ends its wait at once, and nothing else.
 ///
@@ -74,11 +75,11 @@ package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
     final nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
         let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
         return await withTaskCancellationHandler {
-            // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the observer
-            // counts both.
+            // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the
+            // observer counts both.
             if let sleep, prepare(sleep) { sleep.begin() }
-            // Proof of the unchecked continuation: it is resumed exactly once, below, or by `deliver` or `cancel`, which take it
-            // out of `awaited` under the lock.
+            // Proof of the unchecked continuation: it is resumed exactly once, below, or by `deliver` or `cancel`,
+            // which take it out of `awaited` under the lock.
             return await withUnsafeContinuation { continuation in
                 let value = lock.withLock { () -> Value?? in
                     switch state {

@@ -2,8 +2,9 @@ internal import LullCore
 
 /// An execution that has started, until its end has been reported.
 ///
-/// It lies in memory of its own, which does not move: the engine keeps the address, attached to the run. The value lies in a cell
-/// behind it, unless all values are kept. Both belong to the runtime's lock until a block or the task takes the execution.
+/// It lies in memory of its own, which does not move: the engine keeps the address, attached to the run. The value lies
+/// in a cell behind it, unless all values are kept. Both belong to the runtime's lock until a block or the task takes
+/// the execution.
 struct StartedRun {
     typealias Pointer = UnsafeMutablePointer<StartedRun>
 
@@ -22,16 +23,16 @@ struct StartedRun {
     var next: Pointer?
 }
 
-/// The executions that are ready for the handler's queue, and the blocks on it that run them: a state machine, guarded by the
-/// runtime's lock.
+/// The executions that are ready for the handler's queue, and the blocks on it that run them: a state machine, guarded
+/// by the runtime's lock.
 ///
 /// An execution is *ready* until a block takes it out, in order, or until it is cancelled:
 ///
 ///     append ─▶ ready ─▶ takeFirst ─▶ (running, then ended)
 ///                 └────▶ remove ────▶ (cancelled)
 ///
-/// A block is *sent* until the queue begins it. When it has run some executions, it ends, or is sent again if others are
-/// ready:
+/// A block is *sent* until the queue begins it. When it has run some executions, it ends, or is sent again if others
+/// are ready:
 ///
 ///     sendBlock(s) ─▶ sent ─▶ beginBlock ─▶ running ─▶ endBlock
 ///                       ▲                      │
@@ -104,8 +105,8 @@ struct ReadyRuns {
         return sent
     }
 
-    /// Counts another block if one is needed, and returns whether the caller has to send it. On a concurrent queue it runs
-    /// beside the caller.
+    /// Counts another block if one is needed, and returns whether the caller has to send it. On a concurrent queue it
+    /// runs beside the caller.
     mutating func sendAnotherBlock() -> Bool {
         guard count > 0, sentBlocks == 0, blocks < Self.mostBlocks else { return false }
         sentBlocks = 1

@@ -26,8 +26,8 @@ extension Runtime {
         free(run)
     }
 
-    /// Runs the handler of an execution on its queue, unless it is being cancelled, and reports the end. The caller holds the
-    /// lock; this releases it.
+    /// Runs the handler of an execution on its queue, unless it is being cancelled, and reports the end. The caller
+    /// holds the lock; this releases it.
     func execute(_ run: StartedRun.Pointer, sendingBlock sendsBlock: Bool) {
         let id = run.pointee.id
         // What is taken can no longer be cancelled.
@@ -82,15 +82,16 @@ extension Runtime {
         told(run.pointee.id)
     }
 
-    /// Reports that a handler has thrown, and tells the outcome. Under `.restart` the value goes back instead if the execution was
-    /// interrupted.
+    /// Reports that a handler has thrown, and tells the outcome. Under `.restart` the value goes back instead if the
+    /// execution was interrupted.
     private func threw(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error) {
         end(run, key, error, at: lockForEnd())
     }
 
     /// Does the same where the caller holds the lock; this releases it.
     func end(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error, at now: CoreInstant) {
-        // What calls for all keys have left to do comes first: it may move the values that wait, and cancel this execution.
+        // What calls for all keys have left to do comes first: it may move the values that wait, and cancel this
+        // execution.
         engine.settle(run.pointee.id)
         var orders = Orders()
         takeActions(&orders, at: now)
@@ -158,7 +159,8 @@ extension Runtime {
 
     /// Calls code of the user's that is told what became of submits, in a task of its own on its actor.
     ///
-    /// - Parameter run: The execution whose outcome that is, if it is one. When the call has ended, a step of telling it has.
+    /// - Parameter run: The execution whose outcome that is, if it is one. When the call has ended, a step of telling
+    ///   it has.
     func call(
         of run: RunID?, _ key: Key, on isolation: (any Actor)?,
         _ body: nonisolated(nonsending) @escaping @Sendable () async -> Void
@@ -180,8 +182,8 @@ extension Runtime {
 
     // MARK: - Observers
 
-    // Events are recorded where the engine answers, with the lock held, so that they stay in order. The observers are woken
-    // afterwards, without the lock; what buffers have dropped is released then.
+    // Events are recorded where the engine answers, with the lock held, so that they stay in order. The observers are
+    // woken afterwards, without the lock; what buffers have dropped is released then.
 
     func observe(with buffer: EventBuffer<Key>) {
         changeObservers { $0.eventBuffers.append(buffer) }

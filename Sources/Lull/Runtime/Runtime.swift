@@ -2,9 +2,9 @@ public import LullCore
 
 /// The keys and the values of a debouncer or throttler, and its handler.
 ///
-/// Most of it is compiled once for all types of keys and values. What it does with a key or a value is to move it: no nested
-/// generic type, tuple or optional of one lies on the way of a submit or an execution, since unspecialised code looks up the
-/// metadata of each (`make bench ROWS=due`).
+/// Most of it is compiled once for all types of keys and values. What it does with a key or a value is to move it: no
+/// nested generic type, tuple or optional of one lies on the way of a submit or an execution, since unspecialised code
+/// looks up the metadata of each (`make bench ROWS=due`).
 @usableFromInline
 package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     RuntimeCore, @unchecked Sendable  // See the superclass.
@@ -87,8 +87,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         submitSlowPath(value, for: key, at: now, wait, promise)
     }
 
-    /// Submits what does not simply join a pending value. The caller holds the lock, under which it has looked the key up; this
-    /// releases it.
+    /// Submits what does not simply join a pending value. The caller holds the lock, under which it has looked the key
+    /// up; this releases it.
     @usableFromInline
     func submitSlowPath(
         _ submitted: Value, for key: Key, at instant: CoreInstant, _ wait: CoreDuration? = nil,
@@ -146,7 +146,8 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         handle { engine.call(kind, at: slotIndex(of: key), now) }
     }
 
-    /// Flushes a key, and waits until all executions of it that run or wait then have ended, and their outcomes have been told.
+    /// Flushes a key, and waits until all executions of it that run or wait then have ended, and their outcomes have
+    /// been told.
     ///
     /// Inside an execution of the same debouncer it does not wait: that cannot wait for its own end.
     nonisolated(nonsending) func flushAndWait(_ key: Key) async {

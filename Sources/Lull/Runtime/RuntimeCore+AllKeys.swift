@@ -8,8 +8,8 @@ internal import LullCore
     internal import Musl
 #endif
 
-// Calls for all keys. With many keys they take the lock several times, for a portion of the keys each: a submit in between waits
-// no longer than for any other call (`make bench ROWS=holds`).
+// Calls for all keys. With many keys they take the lock several times, for a portion of the keys each: a submit in
+// between waits no longer than for any other call (`make bench ROWS=holds`).
 
 extension RuntimeCore {
     /// How many keys a call for all keys handles under one lock.
@@ -20,7 +20,8 @@ extension RuntimeCore {
         usleep(20)
     }
 
-    /// Passes a call for all keys at the present instant to the engine, and performs the answer (<doc:Semantics>, section 5).
+    /// Passes a call for all keys at the present instant to the engine, and performs the answer (<doc:Semantics>,
+    /// section 5).
     ///
     /// - Parameters:
     ///   - kind: The call.

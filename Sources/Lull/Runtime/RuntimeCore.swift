@@ -1,16 +1,17 @@
 internal import Dispatch
 package import LullCore
 
-/// The engine behind a lock, and the clock that wakes it: what all debouncers and throttlers have in common, whatever their keys
-/// and values are. ``Runtime`` keeps those, and calls the handler.
+/// The engine behind a lock, and the clock that wakes it: what all debouncers and throttlers have in common, whatever
+/// their keys and values are. ``Runtime`` keeps those, and calls the handler.
 ///
-/// It drives the engine, a state machine, and performs the actions that the engine answers with. The lock is held for one event
-/// of the engine at a time. Handlers, callbacks, continuations and the release of values run without it.
+/// It drives the engine, a state machine, and performs the actions that the engine answers with. The lock is held for
+/// one event of the engine at a time. Handlers, callbacks, continuations and the release of values run without it.
 @usableFromInline
 package class RuntimeCore: @unchecked Sendable {
     // Proof of @unchecked Sendable: everything that varies is only touched while `lock` is held.
     @usableFromInline package final let lock = Lock()
-    // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench ROWS=hot`).
+    // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench
+    // ROWS=hot`).
     @exclusivity(unchecked) @usableFromInline package final var engine: SlotEngine
     /// Whether there are event buffers or recordings.
     @exclusivity(unchecked) @usableFromInline final var hasObservers = false
@@ -28,7 +29,8 @@ package class RuntimeCore: @unchecked Sendable {
     private final var wakeUpStamp: UInt64 = 0
     /// Whether the debouncer or throttler has been released.
     private final var isOwnerReleased = false
-    /// The runtime itself, if its owner has been released and a value is still to fall due, or to start when the limit allows.
+    /// The runtime itself, if its owner has been released and a value is still to fall due, or to start when the limit
+    /// allows.
     private final var retainedSelf: RuntimeCore?
 
     /// Identifies the runtime for the life of the process.
@@ -78,7 +80,8 @@ package class RuntimeCore: @unchecked Sendable {
 
     // `Runtime`, of which every object is, overrides each of these.
 
-    /// Moves keys and values as the engine's actions say, and adds what is to be done without the lock. The caller holds it.
+    /// Moves keys and values as the engine's actions say, and adds what is to be done without the lock. The caller
+    /// holds it.
     ///
     /// - Parameter now: The instant that observers are told.
     func moveValues(_ orders: inout Orders, at now: CoreInstant) {}
@@ -86,10 +89,11 @@ package class RuntimeCore: @unchecked Sendable {
     func release(_ orders: borrowing Orders) {}
     /// Runs an execution in a task of its own.
     func startTask(_ run: RunID, _ work: Work?) {}
-    /// Runs the handler for an execution that is not ready any more, unless it is being cancelled, and reports its end. The caller
-    /// holds the lock; this releases it.
+    /// Runs the handler for an execution that is not ready any more, unless it is being cancelled, and reports its end.
+    /// The caller holds the lock; this releases it.
     func perform(_ run: StartedRun.Pointer, sendingBlock: Bool) {}
-    /// Ends an execution that is not ready any more, since it was cancelled. The caller holds the lock; this releases it.
+    /// Ends an execution that is not ready any more, since it was cancelled. The caller holds the lock; this releases
+    /// it.
     func endCancelled(_ run: StartedRun.Pointer, at now: CoreInstant) {}
     /// Wakes the observers, and releases what they have dropped.
     func wakeObservers() {}
@@ -171,8 +175,8 @@ package class RuntimeCore: @unchecked Sendable {
         return result
     }
 
-    /// Whether the caller is part of an execution whose outcome has not been told: of the handler, a completion or `onFailure`,
-    /// or of a task that one of them made.
+    /// Whether the caller is part of an execution whose outcome has not been told: of the handler, a completion or
+    /// `onFailure`, or of a task that one of them made.
     final var isInsideHandler: Bool {
         guard let run = Work.current?.run(of: number) else { return false }
         return lock.withLock { engine.state(of: run) != .ended }
@@ -182,8 +186,8 @@ package class RuntimeCore: @unchecked Sendable {
 
     /// Schedules the wake-up that the engine asks for.
     ///
-    /// The alarm is read under the lock, and the wake-up scheduled without it. Of two threads that have moved the alarm, the one
-    /// that has seen both moves has the higher stamp, which counts.
+    /// The alarm is read under the lock, and the wake-up scheduled without it. Of two threads that have moved the
+    /// alarm, the one that has seen both moves has the higher stamp, which counts.
     private final func scheduleWakeUp(after source: WakeSource? = nil) {
         lock.lock()
         let alarm = engine.nextAlarm
@@ -257,7 +261,8 @@ package class RuntimeCore: @unchecked Sendable {
         if state.isCancelling { task.cancel() }
     }
 
-    /// Cancels the task of an execution, or ends it if its queue has not begun it: then under one lock, so that nobody sees it taken.
+    /// Cancels the task of an execution, or ends it if its queue has not begun it: then under one lock, so that nobody
+    /// sees it taken.
     private final func cancel(_ id: RunID) {
         let now = lockForEnd()
         guard let run = started(id) else { return lock.unlock() }
@@ -271,8 +276,8 @@ package class RuntimeCore: @unchecked Sendable {
         }
     }
 
-    /// Takes the lock to report an end. If there are observers or a limit, reads the clock first, and not under the lock: it may
-    /// be the user's.
+    /// Takes the lock to report an end. If there are observers or a limit, reads the clock first, and not under the
+    /// lock: it may be the user's.
     ///
     /// - Returns: The present instant for the observers.
     final func lockForEnd() -> CoreInstant {
@@ -290,8 +295,8 @@ package class RuntimeCore: @unchecked Sendable {
 
     /// Calls `body` with each promise of a companion.
     ///
-    /// Proof of the downcasts: where values are kept each, `Cells` makes the companions; what they hold, and all others, are the
-    /// promises that a runtime has submitted.
+    /// Proof of the downcasts: where values are kept each, `Cells` makes the companions; what they hold, and all
+    /// others, are the promises that a runtime has submitted.
     final func forEachPromise(of companion: Companion, _ body: (AnyPromise) -> Void) {
         if !collects { return body(unsafeDowncast(companion, to: AnyPromise.self)) }
         for promise in unsafeDowncast(companion, to: Companions.self).all {
@@ -310,8 +315,8 @@ package class RuntimeCore: @unchecked Sendable {
         unsafeDowncast(promise, to: AnyPromise.self).resolve(fate)
     }
 
-    /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all deliveries
-    /// together, and one for each completion.
+    /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all
+    /// deliveries together, and one for each completion.
     final func deliverySteps(of companion: Companion?) -> Int {
         guard let companion else { return 0 }
         var steps = 0
@@ -398,7 +403,8 @@ package class RuntimeCore: @unchecked Sendable {
 
     // MARK: - The end of the owner
 
-    /// Handles the release of the owner, as `atEnd` says. Values that are still pending keep the runtime alive until they are due.
+    /// Handles the release of the owner, as `atEnd` says. Values that are still pending keep the runtime alive until
+    /// they are due.
     final func ownerIsReleased() {
         lock.withLock { engine.stopHolding(flushing: atEnd != .drop) }
         switch atEnd {

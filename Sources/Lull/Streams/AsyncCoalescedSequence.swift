@@ -1,14 +1,14 @@
 /// The elements of another asynchronous sequence, debounced or throttled: what `debounced(for:)` and
 /// `throttled(every:)` return.
 ///
-/// The upstream is read all the time, from the first `next()` on, not only when the consumer asks: an element counts from
-/// the moment at which it arrives. While the consumer is busy, at most one more element (of each key) waits for it, the
-/// newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Leaving the loop, or
-/// cancelling its task, ends everything at once, whether the upstream reacts to cancellation or not; a cancellation in the
-/// body of the loop counts from the next `next()`.
+/// The upstream is read all the time, from the first `next()` on, not only when the consumer asks: an element counts
+/// from the moment at which it arrives. While the consumer is busy, at most one more element (of each key) waits for
+/// it, the newest; memory does not grow. When the upstream ends or throws, what is pending is delivered first. Leaving
+/// the loop, or cancelling its task, ends everything at once, whether the upstream reacts to cancellation or not; a
+/// cancellation in the body of the loop counts from the next `next()`.
 ///
-/// Each iteration reads the upstream again. An iterator costs a task that reads, an element costs a submit, and a delivery
-/// costs an execution. See <doc:Sequences>.
+/// Each iteration reads the upstream again. An iterator costs a task that reads, an element costs a submit, and a
+/// delivery costs an execution. See <doc:Sequences>.
 public struct AsyncCoalescedSequence<Base: AsyncSequence & Sendable, Element: Sendable>: AsyncSequence, Sendable
 where Base.Element: Sendable {
     /// The error that the upstream throws.
@@ -47,8 +47,8 @@ where Base.Element: Sendable {
             self.sequence = sequence
         }
 
-        /// Returns the next element, or nil when the upstream has ended and everything has been delivered, or when the task
-        /// was cancelled.
+        /// Returns the next element, or nil when the upstream has ended and everything has been delivered, or when the
+        /// task was cancelled.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Failure) -> Element? {
@@ -102,9 +102,9 @@ where Base.Element: Sendable {
             return try answer.get()
         }
 
-        /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are rejected. The task
-        /// is cancelled first: once nothing is pending, nothing else holds its reading up, and only a request after the
-        /// cancellation tells the upstream.
+        /// Ends everything. When the consumer gets its nil, what was pending has been dropped, and submits are
+        /// rejected. The task is cancelled first: once nothing is pending, nothing else holds its reading up, and only
+        /// a request after the cancellation tells the upstream.
         private func abandon() {
             task.cancel()
             stage.abandon()

@@ -22,8 +22,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///     is not delivered. For `Equatable` elements, give `{ $0 == $1 }`.
     ///   - droppingAtEnd: Whether elements that are pending when the upstream ends or throws are dropped instead of
     ///     delivered.
-    ///   - limit: How often elements are delivered, of all keys together. What may not be delivered yet waits, and newer
-    ///     elements of its key join it (<doc:Semantics>, section 7). Nil for no limit.
+    ///   - limit: How often elements are delivered, of all keys together. What may not be delivered yet waits, and
+    ///     newer elements of its key join it (<doc:Semantics>, section 7). Nil for no limit.
     ///   - clock: Measures the waits. For tests, `LullTesting` has `ManualClock` (<doc:Testing>).
     ///   - tolerance: How much later than due an element may be delivered, so that one wake-up of the processor serves
     ///     several; never earlier. Zero or more.

@@ -1,7 +1,8 @@
 /// The meeting point of a sequence's executions and its consumer.
 ///
-/// An execution delivers its element and lasts until the consumer asks for the next one. A value that falls due while the consumer
-/// is busy therefore waits as it does for any handler: at most one element (of each key), the newest (<doc:Semantics>, section 7).
+/// An execution delivers its element and lasts until the consumer asks for the next one. A value that falls due while
+/// the consumer is busy therefore waits as it does for any handler: at most one element (of each key), the newest
+/// (<doc:Semantics>, section 7).
 ///
 /// This is the driver of ``HandoverState``: it resumes continuations without the lock.
 @usableFromInline
@@ -9,9 +10,9 @@ final class Handover<Element: Sendable, Failure: Error>: @unchecked Sendable {
     /// The result that a consumer gets: an element, nil at the end, or an error.
     @usableFromInline typealias Delivery = Swift.Result<Element?, Failure>
 
-    // Proof of @unchecked Sendable: the fields are only touched while `lock` is held. Proof of the unchecked continuations, which
-    // cost less for each element than checked ones (`make bench ROWS=stream`): each is
-    // taken out of its field under the lock by the one caller that resumes it, and `abandon` takes out all of them.
+    // Proof of @unchecked Sendable: the fields are only touched while `lock` is held. Proof of the unchecked
+    // continuations, which cost less for each element than checked ones (`make bench ROWS=stream`): each is taken out
+    // of its field under the lock by the one caller that resumes it, and `abandon` takes out all of them.
     private let lock = Lock()
     private var state = HandoverState<Element, Failure>.idle
     /// The reader of the upstream, while it waits for a delivery.

@@ -1,9 +1,10 @@
 extension AsyncCoalescedSequence {
     /// A debouncer or throttler between an upstream and a consumer.
     ///
-    /// Everything on an element's way is inlined into the user's module and specialised there. Unspecialised, an element took five
-    /// times as long as in a loop over the upstream alone; specialised it takes 1.2 times as long (`make bench ROWS=stream`). It is in
-    /// no other place: inlinable, a copy of it would be in each program that has no sequence, 33 kB (`make bench ROWS=building`).
+    /// Everything on an element's way is inlined into the user's module and specialised there. Unspecialised, an
+    /// element took five times as long as in a loop over the upstream alone; specialised it takes 1.2 times as long
+    /// (`make bench ROWS=stream`). It is in no other place: inlinable, a copy of it would be in each program that has
+    /// no sequence, 33 kB (`make bench ROWS=building`).
     @usableFromInline
     struct Stage: Sendable {
         @usableFromInline typealias Delivery = Handover<Element, Failure>.Delivery
@@ -49,8 +50,8 @@ extension AsyncCoalescedSequence {
         ///
         /// - Parameters:
         ///   - limit: While this many elements are held, the upstream is held up.
-        ///   - collects: Whether `maxCount` bounds what is pending for each key. Then only what is due and waits for the consumer
-        ///     counts as held: other keys must not delay the reading of an element.
+        ///   - collects: Whether `maxCount` bounds what is pending for each key. Then only what is due and waits for
+        ///     the consumer counts as held: other keys must not delay the reading of an element.
         @_alwaysEmitIntoClient
         init<Key>(
             _ base: Base, _ coalescer: KeyedCoalescer<Key, Base.Element, Void>,
@@ -70,11 +71,12 @@ extension AsyncCoalescedSequence {
 }
 
 extension AsyncSequence where Self: Sendable, Element: Sendable {
-    /// Reads to the end, or until the consumer has gone. Then an upstream that reacts to cancellation learns of it from a last
-    /// request, if it was not being asked when the task was cancelled; one that does not react is not asked again after that.
+    /// Reads to the end, or until the consumer has gone. Then an upstream that reacts to cancellation learns of it from
+    /// a last request, if it was not being asked when the task was cancelled; one that does not react is not asked
+    /// again after that.
     ///
-    /// While `limit` elements are held, the element that was read waits here: its place is after them, and an end that comes in its
-    /// place does not wait.
+    /// While `limit` elements are held, the element that was read waits here: its place is after them, and an end that
+    /// comes in its place does not wait.
     @_alwaysEmitIntoClient
     func read<Delivered>(
         _ handover: Handover<Delivered, Failure>, limit: Int?, submit: (Element) -> Void, held: () -> Int

@@ -51,8 +51,8 @@ enum SubmitCommand {
     }
 }
 
-/// `lull flush` and `lull cancel`: for the given keys, which of a file are one transaction, or for a selection, in steps. `lull touch`:
-/// for the given keys, one after the other.
+/// `lull flush` and `lull cancel`: for the given keys, which of a file are one transaction, or for a selection, in
+/// steps. `lull touch`: for the given keys, one after the other.
 enum KeysCommand {
     static func run(
         _ subcommand: Subcommand, _ operands: [Argument], _ options: CommandOptions

@@ -13,7 +13,8 @@ internal import LullDurable
 /// | stopping | `finish`: the worker has finished, and no command is left | finished |
 /// | reading, working, awaiting | `finish`: the same, because the store became unusable | finished |
 ///
-/// Every other event is impossible and stops the program: only a phase with input can see its end, and nothing follows the finish.
+/// Every other event is impossible and stops the program: only a phase with input can see its end, and nothing follows
+/// the finish.
 enum DurablePhase: Equatable {
     /// There is input. The worker claims what falls due.
     case reading

@@ -2,8 +2,8 @@ internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 
-// The end of a session with a store. Pending values stay there, due when they are due, for any worker. Only `--at-end` makes this
-// process flush, drop or await values, and then only those that it alone has submitted.
+// The end of a session with a store. Pending values stay there, due when they are due, for any worker. Only `--at-end`
+// makes this process flush, drop or await values, and then only those that it alone has submitted.
 
 extension DurableSession {
     /// Ends the input, if it has not ended yet, and treats pending values as `--at-end` says.
@@ -32,8 +32,8 @@ extension DurableSession {
 
     /// Makes the worker claim nothing more, and leaves pending values in the store.
     ///
-    /// - Parameter event: `drain` gives commands that run the time they need. `stop` gives them half a lease, and records that are not
-    ///   written yet go back to the store at once.
+    /// - Parameter event: `drain` gives commands that run the time they need. `stop` gives them half a lease, and
+    ///   records that are not written yet go back to the store at once.
     mutating func stop(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
         phase.handle(.stop)
         listenDeadline = nil
@@ -77,7 +77,8 @@ extension DurableSession {
         stopIfNothingIsAwaited(at: now)
     }
 
-    /// When to ask what others have done while this worker waits: the end of their runs makes nothing claimable, so nothing wakes it.
+    /// When to ask what others have done while this worker waits: the end of their runs makes nothing claimable, so
+    /// nothing wakes it.
     var nextAwaitedCheck: CoreInstant {
         let isListening = phase == .awaiting && listenDeadline != nil && awaited.claimLimit == nil
         return isListening ? awaited.nextCheck : .farFuture

@@ -12,8 +12,8 @@ extension DurableSession {
         var isEmpty: Bool { reports.isEmpty && claim == nil }
     }
 
-    /// Passes events that have come together to the worker, and carries out its actions and those that follow from them. All the runs
-    /// that have ended are reported in one transaction, which also claims as many new ones.
+    /// Passes events that have come together to the worker, and carries out its actions and those that follow from
+    /// them. All the runs that have ended are reported in one transaction, which also claims as many new ones.
     mutating func drive(_ events: [WorkerStateMachine.Event], at now: CoreInstant) {
         var events = events
         while !events.isEmpty {

@@ -5,11 +5,11 @@ internal import LullDurable
 /// The session of `lull filter` and `lull run` with a store, and of `lull work`.
 ///
 /// It is a ``Session`` with the pending values in a store. It submits the records of one read to the store in one
-/// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program dies in
-/// between, that work may be done twice; it is never lost.
+/// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program
+/// dies in between, that work may be done twice; it is never lost.
 ///
-/// Two state machines decide: ``DurablePhase`` how far the session has got, and the worker what to claim and report. The session
-/// tells them what has happened, and carries out what follows.
+/// Two state machines decide: ``DurablePhase`` how far the session has got, and the worker what to claim and report.
+/// The session tells them what has happened, and carries out what follows.
 struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var loop: EventLoop<Handler>
     let subcommand: Subcommand

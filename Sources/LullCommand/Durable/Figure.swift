@@ -1,7 +1,8 @@
 internal import Lull
 internal import LullCore
 
-/// A figure of a status: its names, its unit and its sentence, once. Tables, lines, JSON, metrics and `--fail-if` are made from it.
+/// A figure of a status: its names, its unit and its sentence, once. Tables, lines, JSON, metrics and `--fail-if` are
+/// made from it.
 struct Figure: Sendable {
     /// The name of the column, or in the line below the table.
     let name: String

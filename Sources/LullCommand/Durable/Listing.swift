@@ -133,7 +133,8 @@ struct ListCommand {
         }
     }
 
-    /// Lists what a query finds for each of some keys, or for all; with `--watch` every second, as much as the terminal has lines for.
+    /// Lists what a query finds for each of some keys, or for all; with `--watch` every second, as much as the terminal
+    /// has lines for.
     ///
     /// - Parameter find: Takes a key, or nil for all, and the most that it may return.
     private func show<Item: KeyListed>(

@@ -8,8 +8,8 @@ enum OpenMetrics {
     enum Format {
         /// Valid as OpenMetrics and as Prometheus' older text, for files that readers of either collect.
         ///
-        /// Counters have no type in it: OpenMetrics declares them without `_total`, the older text with it, and both take a family
-        /// without a type.
+        /// Counters have no type in it: OpenMetrics declares them without `_total`, the older text with it, and both
+        /// take a family without a type.
         case both
         case openMetrics
         case prometheus
@@ -84,8 +84,8 @@ extension Measure {
         text.append("\n")
     }
 
-    /// Appends the value of a label byte by byte: characters would hide a newline after a carriage return, and a quotation mark below an
-    /// accent.
+    /// Appends the value of a label byte by byte: characters would hide a newline after a carriage return, and a
+    /// quotation mark below an accent.
     private static func appendEscaped(_ value: String, to text: inout [UInt8]) {
         for byte in value.utf8 {
             switch byte {

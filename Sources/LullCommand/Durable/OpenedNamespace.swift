@@ -5,8 +5,8 @@ internal import LullDurable
 
 /// The policy that the options give, for a namespace that has one of its own from its first use on.
 ///
-/// A missing part is taken from the store. A difference is refused, because the policy holds for all users of the namespace, unless
-/// `--change-policy` is given.
+/// A missing part is taken from the store. A difference is refused, because the policy holds for all users of the
+/// namespace, unless `--change-policy` is given.
 struct NamespacePolicy: Sendable {
     private let subcommand: Subcommand
     private let given: PolicyOptions
@@ -19,7 +19,8 @@ struct NamespacePolicy: Sendable {
         if changes, given.isEmpty { throw .usage("--change-policy needs the new policy", subcommand) }
     }
 
-    /// Returns the rules with which a namespace is to be opened; nil if the options give none, or those that are stored.
+    /// Returns the rules with which a namespace is to be opened; nil if the options give none, or those that are
+    /// stored.
     ///
     /// - Parameter stored: The rules of the namespace; nil if it is new.
     func rules(over stored: DurableRules?, of name: String) throws(Failure) -> DurableRules? {

@@ -191,7 +191,8 @@ struct StatusLimits {
     }
 }
 
-/// What `--watch` does: shows something every second until a signal comes, on a terminal in place, elsewhere one after the other.
+/// What `--watch` does: shows something every second until a signal comes, on a terminal in place, elsewhere one after
+/// the other.
 enum Watch {
     /// Shows what a function appends.
     static func run(_ append: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) -> Int32 {

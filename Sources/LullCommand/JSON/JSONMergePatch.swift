@@ -1,7 +1,7 @@
 /// Folds JSON values into one, in order, each into the result of those before it (JSON Merge Patch, RFC 7396).
 ///
-/// A member keeps the place and the spelling of its first appearance. Objects are written anew, without blanks; every other value
-/// keeps its bytes, and a number all its digits.
+/// A member keeps the place and the spelling of its first appearance. Objects are written anew, without blanks; every
+/// other value keeps its bytes, and a number all its digits.
 enum JSONMergePatch {
     private enum Node {
         /// A value that is no object, as it stands.

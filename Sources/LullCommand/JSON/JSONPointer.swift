@@ -25,7 +25,8 @@ struct JSONPointer: Equatable {
         self.tokens = tokens
     }
 
-    /// Finds the value in a text, which must be valid JSON from beginning to end. If a name occurs twice, the last member counts.
+    /// Finds the value in a text, which must be valid JSON from beginning to end. If a name occurs twice, the last
+    /// member counts.
     func find(in text: ByteSlice) throws(JSONScanner.Fault) -> ByteSlice? {
         var value = text.part(try JSONScanner.whole(text))
         for token in tokens {

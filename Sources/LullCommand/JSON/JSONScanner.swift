@@ -1,7 +1,8 @@
-/// Scans JSON text (RFC 8259) without building a tree: it returns the ranges of values, and throws where the text is no JSON.
+/// Scans JSON text (RFC 8259) without building a tree: it returns the ranges of values, and throws where the text is no
+/// JSON.
 ///
-/// It is our own for exact values: Foundation's parsers keep neither all digits of a number nor the text of a value as it stands.
-/// The benchmark rows "lull simulate" measure it.
+/// It is our own for exact values: Foundation's parsers keep neither all digits of a number nor the text of a value as
+/// it stands. The benchmark rows "lull simulate" measure it.
 struct JSONScanner {
     /// A syntax error and its position.
     struct Fault: Error, Equatable, CustomStringConvertible {
@@ -47,7 +48,8 @@ struct JSONScanner {
         self.takesAnyBytes = takesAnyBytes
     }
 
-    /// Checks that a text is one value, and returns its range without the blanks around it. Strings may contain any bytes.
+    /// Checks that a text is one value, and returns its range without the blanks around it. Strings may contain any
+    /// bytes.
     static func whole(_ text: ByteSlice) throws(Fault) -> Range<Int> {
         var scanner = JSONScanner(text, takesAnyBytes: true)
         let range = try scanner.value()

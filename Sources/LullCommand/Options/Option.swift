@@ -2,8 +2,8 @@ internal import LullDurable
 
 /// An option: everything that there is to say about it, once.
 ///
-/// The parser, the pages of help, the manual, the completions, the hints at what was meant, the refusals of options that do not go
-/// together, and the table in docs/command.md are made from ``all``. A new option is an entry there.
+/// The parser, the pages of help, the manual, the completions, the hints at what was meant, the refusals of options
+/// that do not go together, and the table in docs/command.md are made from ``all``. A new option is an entry there.
 struct Option: Sendable {
     /// The name without the dashes.
     let name: StaticString
@@ -37,7 +37,8 @@ struct Option: Sendable {
         case own
     }
 
-    /// What an option says about others, each by its name, or by its name and a value: "store", "while-running restart".
+    /// What an option says about others, each by its name, or by its name and a value: "store", "while-running
+    /// restart".
     struct Rule: Sendable {
         let others: [String]
         /// Whether one of them has to be given, or none may be.
@@ -137,7 +138,8 @@ extension Option {
     ///
     /// - Parameters:
     ///   - given: Their names and values.
-    ///   - known: The names of all options that might be given; nil for all that there are. Rules about others are left out.
+    ///   - known: The names of all options that might be given; nil for all that there are. Rules about others are left
+    ///     out.
     static func check(
         _ given: [String: String], _ subcommand: Subcommand, among known: [String]? = nil
     ) throws(Failure) {

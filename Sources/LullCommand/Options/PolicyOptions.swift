@@ -3,7 +3,8 @@ internal import LullDurable
 
 /// The options that give a policy, and how values are combined.
 ///
-/// A new option is a property and an entry of ``Option/all``: its field there fills in, compares and shows the property.
+/// A new option is a property and an entry of ``Option/all``: its field there fills in, compares and shows the
+/// property.
 struct PolicyOptions: Equatable, Sendable {
     var wait: CoreDuration?
     var throttle: CoreDuration?
@@ -91,7 +92,8 @@ extension PolicyOptions {
         let complete: @Sendable (inout PolicyOptions, PolicyOptions) -> Void
         /// Copies the value from rules.
         let copy: @Sendable (inout PolicyOptions, DurableRules) -> Void
-        /// Returns the value in rules as an option such as `--wait 5s`; nil if it is the default there and in the other rules.
+        /// Returns the value in rules as an option such as `--wait 5s`; nil if it is the default there and in the other
+        /// rules.
         let text: @Sendable (DurableRules, DurableRules) -> String?
 
         /// Creates the field of an option, with the same parameters.
@@ -130,8 +132,8 @@ extension PolicyOptions {
         return all
     }
 
-    /// Returns the options that give some rules, such as `--wait 5s --max-wait 1m`: those that differ from the defaults, or from
-    /// other rules.
+    /// Returns the options that give some rules, such as `--wait 5s --max-wait 1m`: those that differ from the
+    /// defaults, or from other rules.
     static func text(_ rules: DurableRules, besides other: DurableRules) -> String {
         fields.compactMap { $0.text(rules, other) }.joined(separator: " ")
     }

@@ -3,7 +3,8 @@ internal import LullDurable
 
 /// Finds the name that a user probably meant.
 enum Spelling {
-    /// Returns the candidate with the smallest edit distance; nil if every distance exceeds a third of the word's length.
+    /// Returns the candidate with the smallest edit distance; nil if every distance exceeds a third of the word's
+    /// length.
     static func nearest(to word: String, among candidates: [String]) -> String? {
         let limit = word.utf8.count / 3
         // Candidates of a very different length need not be compared.
@@ -13,7 +14,8 @@ enum Spelling {
             .min { $0.distance < $1.distance }?.name
     }
 
-    /// Returns the Damerau-Levenshtein distance: the number of letters to insert, delete, replace or swap with their neighbour.
+    /// Returns the Damerau-Levenshtein distance: the number of letters to insert, delete, replace or swap with their
+    /// neighbour.
     static func distance(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         var beforeLast: [Int] = []
@@ -53,7 +55,8 @@ extension Failure {
         return .usage("unknown command '\(shown)'\(meant.map { ": did you mean \($0)?" } ?? "")")
     }
 
-    /// Returns the command for a file whose name stands where that of a command is expected; nil if there is no such file.
+    /// Returns the command for a file whose name stands where that of a command is expected; nil if there is no such
+    /// file.
     private static func commandForFile(_ name: String, _ shown: String) -> String? {
         var status = stat()
         guard stat(name, &status) == 0, UInt32(status.st_mode) & UInt32(S_IFMT) != UInt32(S_IFDIR) else { return nil }

@@ -13,7 +13,8 @@ enum Completions {
         }
     }
 
-    /// Returns the part of an explanation that fits beside the name: its first sentence, or the part of that before a colon.
+    /// Returns the part of an explanation that fits beside the name: its first sentence, or the part of that before a
+    /// colon.
     static func explanation(of option: Option, for subcommand: Subcommand) -> String {
         let text = option.explanation(for: subcommand)
         let limit = 60

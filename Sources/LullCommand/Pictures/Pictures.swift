@@ -45,7 +45,8 @@ extension Timeline {
     }
 }
 
-/// A marble diagram in text: the submits above, the executions under each policy below; and when handlers ran, if that takes time.
+/// A marble diagram in text: the submits above, the executions under each policy below; and when handlers ran, if that
+/// takes time.
 enum Diagram {
     private static let mostColumns = 72
     private static let fewestColumns = 8

@@ -1,7 +1,7 @@
 internal import LullCore
 
-/// Keeps the first calls of the first keys of a trace, for an excerpt that is drawn when everything has been read. The memory is
-/// bounded, however long the trace.
+/// Keeps the first calls of the first keys of a trace, for an excerpt that is drawn when everything has been read. The
+/// memory is bounded, however long the trace.
 struct Sampler {
     struct Call {
         let at: CoreInstant
@@ -74,8 +74,8 @@ struct TraceExcerpt {
     /// The length up to which a long spacing, or handlers that run for long, extend it: room for a few executions.
     private static let spacings: Int64 = 4
 
-    /// Creates the excerpt with the most to see, which starts with a burst and ends with the trace at the latest. Returns nil if
-    /// nothing was submitted.
+    /// Creates the excerpt with the most to see, which starts with a burst and ends with the trace at the latest.
+    /// Returns nil if nothing was submitted.
     ///
     /// - Parameters:
     ///   - others: Other policies that the picture shows.

@@ -4,7 +4,8 @@ internal import LullCore
 /// The records of standard input with their keys, and the trace that `--record` writes of them.
 struct RecordInput: ~Copyable {
     enum Next {
-        /// A record with its key, and with its delay if it has one of its own. The bytes are valid until the next ``fill()``.
+        /// A record with its key, and with its delay if it has one of its own. The bytes are valid until the next
+        /// ``fill()``.
         case record(ByteSlice, Key, wait: CoreDuration?)
         /// A bad record under `--strict`: the input ends here.
         case bad
@@ -31,7 +32,8 @@ struct RecordInput: ~Copyable {
         self.recording = recording
     }
 
-    /// Returns the next record that has all it needs. Logs and skips bad records, or returns the first of them under `--strict`.
+    /// Returns the next record that has all it needs. Logs and skips bad records, or returns the first of them under
+    /// `--strict`.
     mutating func next(at now: CoreInstant, _ streams: inout StandardStreams) -> Next {
         while true {
             switch reader.next() {
@@ -39,7 +41,8 @@ struct RecordInput: ~Copyable {
             case .tooLong:
                 let limit = "longer than \(RecordReader.longest >> 20) MiB"
                 let isEnd = refuse(reader.number, "it is \(limit)", kind: limit, at: now, &streams)
-                // Unlike a record without a key, this one was surely meant to get through: its loss shows in the exit status.
+                // Unlike a record without a key, this one was surely meant to get through: its loss shows in the exit
+                // status.
                 streams.setStatus(ExitStatus.badData)
                 if isEnd { return .bad }
             case .record(let record):
@@ -91,7 +94,8 @@ struct RecordInput: ~Copyable {
 
 /// Writes the input as a trace for `lull simulate` and `lull tune`: `{"at":12.5,"key":"lamp"}`.
 ///
-/// Values are included only on request. Keys can be replaced by hashes, which show which keys are equal and nothing else.
+/// Values are included only on request. Keys can be replaced by hashes, which show which keys are equal and nothing
+/// else.
 ///
 /// The file is closed when the program ends.
 struct TraceRecording {
@@ -105,7 +109,8 @@ struct TraceRecording {
     /// How many bytes are kept in memory while records keep coming.
     private static let chunkSize = 1 << 16
 
-    /// Creates the file, for its owner alone. It never overwrites one: an earlier recording may be the only one of a day.
+    /// Creates the file, for its owner alone. It never overwrites one: an earlier recording may be the only one of a
+    /// day.
     init(_ path: Argument, _ options: CommandOptions) throws(Failure) {
         name = String(cString: path)
         let descriptor = lull_create_new(path)
@@ -148,8 +153,8 @@ struct TraceRecording {
         do throws(Failure) { _ = try buffer.drain() } catch { throw error.of(name) }
     }
 
-    /// The hash depends on a random number that is drawn at the start and not stored. Nobody can find out from the trace by trial
-    /// whether it contains a given key, nor match its keys with another trace's.
+    /// The hash depends on a random number that is drawn at the start and not stored. Nobody can find out from the
+    /// trace by trial whether it contains a given key, nor match its keys with another trace's.
     private mutating func appendHash(of key: Key) {
         var hasher = Hasher()
         hasher.combine(key)

@@ -47,7 +47,8 @@ struct RecordReader: ~Copyable {
 
     /// Reads once. Call it when ``next()`` has returned ``Next/incomplete``.
     ///
-    /// - Returns: False at the end of the input. True, too, if no bytes are available now, or a signal interrupted the read.
+    /// - Returns: False at the end of the input. True, too, if no bytes are available now, or a signal interrupted the
+    ///   read.
     mutating func fill() throws(Failure) -> Bool {
         makeRoom()
         let count = read(descriptor, memory + end, Self.readSize)

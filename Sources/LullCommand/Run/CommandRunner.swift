@@ -2,14 +2,15 @@ internal import CLullCommand
 internal import LullCore
 internal import LullDurable
 
-/// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard input.
+/// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard
+/// input.
 struct CommandRunner: ExecutionHandler {
     private struct Child {
         let id: Int64
         /// For messages.
         let key: Key
-        /// The pipe that is its standard error. The writing end stays open here while the command runs, so that its end is reported
-        /// once: by the supervisor, not by an end of file.
+        /// The pipe that is its standard error. The writing end stays open here while the command runs, so that its end
+        /// is reported once: by the supervisor, not by an end of file.
         let pipe: (reading: Int32, writing: Int32)
         var standardError = StandardErrorTail()
         var isStopping = false
@@ -20,7 +21,8 @@ struct CommandRunner: ExecutionHandler {
         let command: Int64
         /// When it gets SIGKILL.
         let deadline: CoreInstant
-        /// The group's id, once the command itself has ended. The end of its other members raises no event, so it is polled for.
+        /// The group's id, once the command itself has ended. The end of its other members raises no event, so it is
+        /// polled for.
         var group: pid_t?
         var nextCheck = CoreInstant.farFuture
     }
@@ -144,8 +146,8 @@ struct CommandRunner: ExecutionHandler {
 
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {
         interests.append(pollfd(descriptor: supervisor.descriptor, Int32(POLLIN)))
-        // While the standard error of this program is not read, its commands block on theirs, as they would if they wrote to it
-        // directly.
+        // While the standard error of this program is not read, its commands block on theirs, as they would if they
+        // wrote to it directly.
         guard streams.log.isEmpty else { return }
         for pipe in pipes.keys { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }
         for pipe in orphanedPipes { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }

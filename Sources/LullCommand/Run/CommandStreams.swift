@@ -20,7 +20,8 @@ enum Pipe {
         case end
     }
 
-    /// The capacity of a pipe on most systems. A read of this size returns whole writes, so lines of different commands do not mix.
+    /// The capacity of a pipe on most systems. A read of this size returns whole writes, so lines of different commands
+    /// do not mix.
     private static let readSize = 1 << 16
 
     /// Reads once from a command's pipe.
@@ -39,8 +40,8 @@ enum Pipe {
 
 /// Makes the standard input of a command: a nameless file that has all of it before the command starts.
 ///
-/// A pipe would have to be filled while the command runs. If this program were killed meanwhile, the command would read a part of
-/// the input followed by an ordinary end of file.
+/// A pipe would have to be filled while the command runs. If this program were killed meanwhile, the command would read
+/// a part of the input followed by an ordinary end of file.
 enum CommandInput {
     private static let chunkSize = 1 << 16
 

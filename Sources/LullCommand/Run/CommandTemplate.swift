@@ -1,4 +1,5 @@
-/// The arguments of COMMAND with the placeholders `{key}`, `{value}`, `{count}` and `{edge}`; `{{key}}` is a literal `{key}`.
+/// The arguments of COMMAND with the placeholders `{key}`, `{value}`, `{count}` and `{edge}`; `{{key}}` is a literal
+/// `{key}`.
 ///
 /// Inserted values are not searched for placeholders, and other braces stay as they are.
 struct CommandTemplate {
@@ -57,7 +58,8 @@ struct CommandTemplate {
     }
 }
 
-/// Finds the arguments of a command that a shell parses, as `sh -c` does: a key or a value that is inserted there would be executed.
+/// Finds the arguments of a command that a shell parses, as `sh -c` does: a key or a value that is inserted there would
+/// be executed.
 ///
 /// It knows the programs that are common, wherever they are in the command: after `env`, `sudo` or `xargs`, too.
 enum ShellText {
@@ -135,7 +137,8 @@ enum ShellText {
         return isProgram && index < words.count ? index..<index + 1 : 0..<0
     }
 
-    /// Returns the place of the value of `-c`, also `-lc VALUE`, `-cVALUE` and `--command VALUE`; empty if there is none.
+    /// Returns the place of the value of `-c`, also `-lc VALUE`, `-cVALUE` and `--command VALUE`; empty if there is
+    /// none.
     private static func value(of words: [String], after starter: Int) -> Range<Int> {
         for index in starter + 1..<words.count {
             let (word, next) = (words[index], min(index + 1, words.count)..<min(index + 2, words.count))

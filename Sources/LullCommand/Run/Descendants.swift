@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The processes below this one, including those that have left their process group and session.
 ///
-/// On Linux a process can become the parent of every orphan below it (a subreaper). Killing its children until none is left then
-/// reaches all descendants. Elsewhere orphans cannot be found, and killing the process groups has to do.
+/// On Linux a process can become the parent of every orphan below it (a subreaper). Killing its children until none is
+/// left then reaches all descendants. Elsewhere orphans cannot be found, and killing the process groups has to do.
 enum Descendants {
     /// Kills all descendants that can be found, and waits for their end.
     ///

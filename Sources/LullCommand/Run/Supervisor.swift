@@ -2,8 +2,8 @@ internal import CLullCommand
 
 /// The parent's side of the supervisor: the process that starts the commands.
 ///
-/// The supervisor exists so that the commands end with this program, however this program ends: it notices that, and then kills
-/// them and everything they have started. As their parent it also sees them end, and reports that.
+/// The supervisor exists so that the commands end with this program, however this program ends: it notices that, and
+/// then kills them and everything they have started. As their parent it also sees them end, and reports that.
 ///
 /// Requests go through a socket and are not answered there; a pipe returns the results.
 struct Supervisor {
@@ -113,8 +113,8 @@ struct Supervisor {
     func end() {
         shutdown(socket, Int32(SHUT_WR))
         var interest = pollfd(descriptor: socket, Int32(POLLIN))
-        // The supervisor closes its end when no process is left. Those that take longer have been sent SIGKILL, and end by
-        // themselves.
+        // The supervisor closes its end when no process is left. Those that take longer have been sent SIGKILL, and end
+        // by themselves.
         if poll(&interest, 1, Self.patience) > 0 { waitpid(process, nil, 0) }
     }
 }

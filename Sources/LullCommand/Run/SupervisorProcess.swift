@@ -2,8 +2,8 @@ internal import CLullCommand
 
 /// The supervisor itself: an event loop that ends when the program that forked it ends.
 ///
-/// It has a process group of its own, so the terminal sends it no signals. It also gives up the controlling terminal: a command
-/// cannot open it, and so is not stopped for reading from it.
+/// It has a process group of its own, so the terminal sends it no signals. It also gives up the controlling terminal: a
+/// command cannot open it, and so is not stopped for reading from it.
 struct SupervisorProcess {
     private let path: [UInt8]
     private let environment: [Argument]
@@ -30,7 +30,8 @@ struct SupervisorProcess {
             dup2(nothing, STDIN_FILENO)
             close(nothing)
         }
-        // Signals that end the program do not end the supervisor, which ends with it. Commands get them with their default action.
+        // Signals that end the program do not end the supervisor, which ends with it. Commands get them with their
+        // default action.
         guard let signals = try? Signals() else { _exit(ExitStatus.inputOutput) }
         if lull_is_ignored(SIGQUIT) == 0 { lull_handle(SIGQUIT) { _ in } }
         var process = SupervisorProcess(

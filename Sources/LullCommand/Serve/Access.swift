@@ -24,7 +24,8 @@ struct AccessToken {
         ("submit", .submit), ("look", .look), ("act", [.submit, .look, .act]),
     ]
 
-    /// Reads a file of tokens: a role, a token and perhaps a name on each line; empty lines and those with # say nothing.
+    /// Reads a file of tokens: a role, a token and perhaps a name on each line; empty lines and those with # say
+    /// nothing.
     static func read(_ path: Argument) throws(Failure) -> [AccessToken] {
         let text = String(decoding: try ServedFile.read(path, isSecret: true), as: UTF8.self)
         var tokens: [AccessToken] = []

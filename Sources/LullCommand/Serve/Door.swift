@@ -82,7 +82,8 @@ struct Door: Sendable {
         }
     }
 
-    /// Returns the value of a field that says how to record the submit; nil if there is none. To ignore two would record something else.
+    /// Returns the value of a field that says how to record the submit; nil if there is none. To ignore two would
+    /// record something else.
     private static func only(_ name: String, _ request: HTTPRequest) throws(HTTPRefusal) -> String? {
         let value = request.field(name)
         if value == nil, request.hasField(name) {

@@ -3,8 +3,8 @@ internal import LullCore
 
 /// The instants of what looks at a store find as durations.
 ///
-/// A duration is another one in each look. Its instant would be, too, by the time that an answer takes to come and by what two clocks differ:
-/// one that is near that of the look before is taken for the same.
+/// A duration is another one in each look. Its instant would be, too, by the time that an answer takes to come and by
+/// what two clocks differ: one that is near that of the look before is taken for the same.
 struct Instants {
     private struct Name: Hashable {
         let what: String

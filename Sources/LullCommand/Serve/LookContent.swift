@@ -2,10 +2,11 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// What a look shows a page, as lists of elements that are JSON. It has no durations, so that it is the same until something changes.
+/// What a look shows a page, as lists of elements that are JSON. It has no durations, so that it is the same until
+/// something changes.
 ///
-/// An event has all of it, or what is new: a list that is the same is left out, and `[first, count]` in a list stands for elements of the
-/// one before. A page with hundreds of keys that wait gets nothing for as long as they do.
+/// An event has all of it, or what is new: a list that is the same is left out, and `[first, count]` in a list stands
+/// for elements of the one before. A page with hundreds of keys that wait gets nothing for as long as they do.
 struct LookContent: Equatable {
     struct List: Equatable {
         let name: String

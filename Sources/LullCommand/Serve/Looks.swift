@@ -6,8 +6,8 @@ internal import LullHTTP
 
 /// Looks at the store for all pages that are open: once a second, however many they are, and now and then without any.
 ///
-/// What it sees goes to the pages as events. It also remembers what the counters of each namespace were, for the rates of the last minutes
-/// and for the headline of the day.
+/// What it sees goes to the pages as events. It also remembers what the counters of each namespace were, for the rates
+/// of the last minutes and for the headline of the day.
 final class Looks: Sendable {
     /// How often it looks while a page is open, and while none is.
     private static let pace = (open: Duration.seconds(1), closed: Duration.seconds(10))

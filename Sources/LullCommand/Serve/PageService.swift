@@ -29,8 +29,8 @@ struct PageService: Sendable {
 
     var viewers: Int { lookout.viewers }
 
-    /// How long the questions of programs that watch wait for the store, which waits longer for a server. Prometheus gives up after 10
-    /// seconds.
+    /// How long the questions of programs that watch wait for the store, which waits longer for a server. Prometheus
+    /// gives up after 10 seconds.
     private static let patience = Duration.seconds(8)
 
     /// Returns the status; nil if the store is away.

@@ -54,8 +54,8 @@ enum ServeCommand {
         try OpenedNamespace.awaiting { () throws(Failure) in try options.openStore(for: .serve) }
     }
 
-    /// Returns how many connections there may be: clients must not take the descriptors that the store needs, and the program's threads,
-    /// which end it where there are none.
+    /// Returns how many connections there may be: clients must not take the descriptors that the store needs, and the
+    /// program's threads, which end it where there are none.
     private static func connections(_ most: Int, of descriptors: UInt64) -> Int {
         let others: UInt64 = 128
         return Int(min(UInt64(most), descriptors > 2 * others ? descriptors - others : max(1, descriptors / 2)))

@@ -9,7 +9,8 @@ final class Service: Sendable {
     let access: Access
     let door: Door
     let page: PageService
-    /// The answers that were given, by their status. Those that are watched count from 0, so that the first one is an increase.
+    /// The answers that were given, by their status. Those that are watched count from 0, so that the first one is an
+    /// increase.
     private let answers = Guarded([202: 0, 429: 0, 503: 0])
     private let submits = Guarded(0)
     /// How many connections there are; set when the server has started.

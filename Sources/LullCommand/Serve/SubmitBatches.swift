@@ -2,7 +2,8 @@ internal import Lull
 internal import LullDurable
 internal import LullSQLite
 
-/// Records together what is submitted while earlier submits are being recorded: one commit, and one task, for many requests.
+/// Records together what is submitted while earlier submits are being recorded: one commit, and one task, for many
+/// requests.
 final class SubmitBatches: Sendable {
     enum Answer {
         case receipt(DurableReceipt)
@@ -23,12 +24,13 @@ final class SubmitBatches: Sendable {
         var count = 0
         var waiting: [Entry] = []
         var underWay = 0
-        /// The namespaces whose values have to be JSON, as far as they are known. A namespace can be forgotten, and be made again with
-        /// other rules.
+        /// The namespaces whose values have to be JSON, as far as they are known. A namespace can be forgotten, and be
+        /// made again with other rules.
         var merging: [String: (isMerging: Bool, until: ContinuousClock.Instant)] = [:]
     }
 
-    /// While one batch is on its way to a server, another one can be. A file takes one after the other, and larger ones sooner.
+    /// While one batch is on its way to a server, another one can be. A file takes one after the other, and larger ones
+    /// sooner.
     private let mostUnderWay: Int
     /// The most submits in a batch.
     private static let most = 256
@@ -91,7 +93,8 @@ final class SubmitBatches: Sendable {
         }
     }
 
-    /// Refuses what has waited for as long as a batch that the store did not take: each next batch would wait as long again.
+    /// Refuses what has waited for as long as a batch that the store did not take: each next batch would wait as long
+    /// again.
     private func refuseWaiting(since begun: ContinuousClock.Instant, _ failure: DurableError) {
         let refused = state.change { state in
             let refused = state.waiting.filter { $0.added <= begun }

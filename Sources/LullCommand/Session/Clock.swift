@@ -18,8 +18,8 @@ struct MonotonicClock {
 
 /// Wakes the event loop at an instant, never earlier.
 ///
-/// On Linux this is a `timerfd`, which becomes readable at an instant of the program's own clock: exact to the nanosecond, and
-/// prompt if the machine slept past it. Elsewhere it is the timeout of `poll`.
+/// On Linux this is a `timerfd`, which becomes readable at an instant of the program's own clock: exact to the
+/// nanosecond, and prompt if the machine slept past it. Elsewhere it is the timeout of `poll`.
 struct Alarm {
     private let clock: MonotonicClock
     /// Nil once it has gone off.

@@ -3,8 +3,8 @@ internal import LullCore
 
 /// The event loop of a session: one thread that waits in one place, `poll`.
 ///
-/// It reads and writes, takes signals, and collects executions that have ended; what that means is for the session to decide. It
-/// reads nothing while output or messages wait to be written.
+/// It reads and writes, takes signals, and collects executions that have ended; what that means is for the session to
+/// decide. It reads nothing while output or messages wait to be written.
 struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
     enum Event {
         /// A signal asks for the counters.
@@ -142,7 +142,8 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         endingSignal = endingSignal ?? more.first
     }
 
-    /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program nevertheless.
+    /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program
+    /// nevertheless.
     mutating func drain() {
         while !streams.areEmpty {
             var polled = PolledDescriptors(signals: signals, streams)
@@ -226,9 +227,9 @@ extension pollfd {
 
     /// Creates an entry that only reports that the reader of a descriptor has gone.
     ///
-    /// Linux reports that of every descriptor, whatever is asked for. Apple's systems do so only if it is asked for, and then they also
-    /// wake up for what could be read: on a terminal, always, when somebody has typed. So they are asked for pipes only, whose
-    /// writing ends have nothing to read.
+    /// Linux reports that of every descriptor, whatever is asked for. Apple's systems do so only if it is asked for,
+    /// and then they also wake up for what could be read: on a terminal, always, when somebody has typed. So they are
+    /// asked for pipes only, whose writing ends have nothing to read.
     init(hangUpOf descriptor: Int32) {
         #if canImport(Darwin)
             let isWatched = lull_is_pipe(descriptor) != 0

@@ -3,8 +3,8 @@ internal import LullCore
 
 /// The session of `lull filter` and `lull run` without a store.
 ///
-/// The engine makes all decisions. The session reports to it each record and each end of an execution, at the instant at which it
-/// happened, and carries out the actions that the engine returns.
+/// The engine makes all decisions. The session reports to it each record and each end of an execution, at the instant
+/// at which it happened, and carries out the actions that the engine returns.
 struct Session<Handler: ExecutionHandler>: ~Copyable {
     private var loop: EventLoop<Handler>
     private var engine: Engine<Key, Record>

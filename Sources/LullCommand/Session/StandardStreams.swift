@@ -3,8 +3,8 @@ internal import LullCore
 
 /// A descriptor to write to, and the bytes that wait to be written there.
 ///
-/// ``write()`` never blocks: the caller waits for `poll`, and each call writes no more than fits. A slow reader slows the program
-/// down, but signals still get through.
+/// ``write()`` never blocks: the caller waits for `poll`, and each call writes no more than fits. A slow reader slows
+/// the program down, but signals still get through.
 struct OutputBuffer {
     enum WriteResult {
         case written
@@ -96,8 +96,8 @@ extension OutputBuffer {
 
     /// Appends a message: one line that starts with the program's name.
     ///
-    /// A message quotes arguments, file names and keys, which may be long and contain anything. What is too long loses its middle,
-    /// because a message starts with what is wrong and ends with what to do.
+    /// A message quotes arguments, file names and keys, which may be long and contain anything. What is too long loses
+    /// its middle, because a message starts with what is wrong and ends with what to do.
     ///
     /// - Parameter isCut: False for a message of nothing but fixed words and numbers, all of which matter.
     mutating func report(_ message: String, isCut: Bool = true) {

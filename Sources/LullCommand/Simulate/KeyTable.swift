@@ -5,7 +5,8 @@ internal import LullCore
 struct KeyNumber: Hashable {
     let value: UInt32
 
-    /// A multiplicative hash spreads consecutive numbers: next to each other in an index, they would make removals slow.
+    /// A multiplicative hash spreads consecutive numbers: next to each other in an index, they would make removals
+    /// slow.
     var hashValue: Int { Int(value &* 0x9E37_79B9) }
 
     func hash(into hasher: inout Hasher) {
@@ -31,8 +32,8 @@ struct KeyTable: ~Copyable {
     private var texts: [UInt8] = []
     private(set) var pendingCount = 0
 
-    /// A hash table with open addressing. A slot has the key's hash in the upper half and its number plus one in the lower half; an
-    /// empty slot is zero.
+    /// A hash table with open addressing. A slot has the key's hash in the upper half and its number plus one in the
+    /// lower half; an empty slot is zero.
     private var index = [UInt64](repeating: 0, count: 16)
 
     subscript(number: KeyNumber) -> Entry { entries[Int(number.value)] }
@@ -50,8 +51,8 @@ struct KeyTable: ~Copyable {
 
     /// A key to look up, with its hash.
     ///
-    /// A caller with many keys hashes them first and prefetches the slot of each: the memory for one key then arrives while the
-    /// next is hashed. With 10,000 keys, waiting for that memory took a seventh of a simulation.
+    /// A caller with many keys hashes them first and prefetches the slot of each: the memory for one key then arrives
+    /// while the next is hashed. With 10,000 keys, waiting for that memory took a seventh of a simulation.
     struct Lookup {
         /// The JSON text; nil for a missing key, which equals `null`.
         private let text: ByteSlice?

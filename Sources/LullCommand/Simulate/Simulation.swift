@@ -3,7 +3,8 @@ internal import LullCharts
 internal import LullCore
 internal import LullTuning
 
-/// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time, or the time that is given.
+/// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time, or the time that is
+/// given.
 struct Simulation: ~Copyable {
     private let format: CommandOptions.Format
     private let atEnd: CommandOptions.AtEnd
@@ -83,8 +84,8 @@ struct Simulation: ~Copyable {
         }
     }
 
-    /// Does what happens by now, before a call: executes what is due, and ends executions, in order of instants. At one instant
-    /// what is due comes first.
+    /// Does what happens by now, before a call: executes what is due, and ends executions, in order of instants. At one
+    /// instant what is due comes first.
     private mutating func advance(to now: CoreInstant) {
         guard running != nil else {
             while engine.alarm <= now { perform(engine.advance(to: now, limit: 1024).more, at: now) }
@@ -135,7 +136,8 @@ struct Simulation: ~Copyable {
         while let action = actions.popLast() {
             switch consume action {
             case .start(let execution):
-                // Executions that the end of this one starts, such as the next part of a batch, come before actions for other keys.
+                // Executions that the end of this one starts, such as the next part of a batch, come before actions for
+                // other keys.
                 actions += start(execution, at: now).reversed()
             case .resolve(_, let batch, let fate):
                 if case .skip = engine.setup.whileRunning, fate == .absorbed { summary.skipped += 1 }

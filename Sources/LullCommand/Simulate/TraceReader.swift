@@ -31,7 +31,8 @@ struct TraceReader: ~Copyable {
     private var lines: [(line: TraceLine, key: KeyTable.Lookup)] = []
     /// The fault in the line after ``calls``.
     private var fault: Failure?
-    /// How many lines are read before their keys are looked up: enough for prefetches to complete, few enough for the L1 cache.
+    /// How many lines are read before their keys are looked up: enough for prefetches to complete, few enough for the
+    /// L1 cache.
     private static let batchSize = 32
 
     /// Opens a file, or standard input for `-`.
@@ -85,8 +86,8 @@ struct TraceReader: ~Copyable {
         return !lines.isEmpty
     }
 
-    /// Looks up the keys of the lines. Another call on a key that nothing was submitted to is ignored. No key is `null` for a
-    /// submit and a touch, and stands for all keys otherwise.
+    /// Looks up the keys of the lines. Another call on a key that nothing was submitted to is ignored. No key is `null`
+    /// for a submit and a touch, and stands for all keys otherwise.
     private mutating func numberKeys() {
         calls.removeAll(keepingCapacity: true)
         for (line, key) in lines {
@@ -277,7 +278,8 @@ enum ForeignFormat {
         }
     }
 
-    /// Returns whether text may be a field: unlike a part of a sentence or program, it has no leading blank and no brackets.
+    /// Returns whether text may be a field: unlike a part of a sentence or program, it has no leading blank and no
+    /// brackets.
     private static func isField(_ field: ArraySlice<UInt8>) -> Bool {
         if field.first == UInt8(ascii: "\"") { return true }
         return field.first != UInt8(ascii: " ") && !field.contains { "(){}[]=".utf8.contains($0) }

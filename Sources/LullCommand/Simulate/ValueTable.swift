@@ -8,8 +8,8 @@ struct ValueNumber {
 
 /// The values of a trace that may still be shown.
 ///
-/// The engine handles their numbers, which need no reference counting. A slot that is free again keeps its memory for the next value:
-/// the benchmark row "lull simulate as JSONL" stores one for each record.
+/// The engine handles their numbers, which need no reference counting. A slot that is free again keeps its memory for
+/// the next value: the benchmark row "lull simulate as JSONL" stores one for each record.
 struct ValueTable {
     private var slots: [[UInt8]] = []
     /// The slots that are free again.

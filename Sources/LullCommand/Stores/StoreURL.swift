@@ -30,7 +30,8 @@ enum StoreURL {
         guard text.hasPrefix(scheme), !path.isEmpty, !path.contains("://") || path.hasPrefix("file:") else {
             throw .usage("--store must be \(Self.forms), not \"\(ServerURL.withoutPassword(text))\"", subcommand)
         }
-        // SQLite gives these names another meaning: a store that ends with the process, or parameters that are not supported.
+        // SQLite gives these names another meaning: a store that ends with the process, or parameters that are not
+        // supported.
         if path == ":memory:" {
             throw .usage("--store \(text) would be lost with the process: name a file, as \(scheme)PATH", subcommand)
         }
@@ -103,7 +104,8 @@ enum StoreURL {
         return options
     }
 
-    /// Returns the failure of a command that creates no store; if the file is missing, the message names the commands that do.
+    /// Returns the failure of a command that creates no store; if the file is missing, the message names the commands
+    /// that do.
     private func failure(_ error: DurableError, creates: Bool, _ subcommand: Subcommand) -> Failure {
         guard !creates, case .file(let path) = self, access(path, F_OK) != 0, lull_errno() == ENOENT else {
             return Failure(opening: error, subcommand)

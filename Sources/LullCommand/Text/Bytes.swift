@@ -57,8 +57,8 @@ enum UTF8Text {
         return true
     }
 
-    /// Returns the end of the ASCII characters that need no escape in a JSON string: the position of the next quotation mark,
-    /// backslash, control character or byte from 0x80 on, or the end of the text.
+    /// Returns the end of the ASCII characters that need no escape in a JSON string: the position of the next quotation
+    /// mark, backslash, control character or byte from 0x80 on, or the end of the text.
     ///
     /// It tests eight bytes at a time for the benchmark rows "lull simulate", which scan each byte of a trace.
     static func endOfPlain(in text: ByteSlice, from start: Int) -> Int {
@@ -69,8 +69,8 @@ enum UTF8Text {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
             let quotes = word ^ (ones &* 0x22)
             let backslashes = word ^ (ones &* 0x5C)
-            // A subtraction sets the highest bit of a byte that was too small, and may set those of bytes after it; the first one
-            // set is right.
+            // A subtraction sets the highest bit of a byte that was too small, and may set those of bytes after it; the
+            // first one set is right.
             let found =
                 word | (word &- ones &* 0x20) | ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
             let marks = found & (ones &* 0x80)
@@ -96,7 +96,8 @@ enum UTF8Text {
 
 /// A buffer that is filled from its end to its start, the order in which the digits of a number are computed.
 ///
-/// It makes the lines of the benchmark row "lull simulate as JSONL", which took twice as long when appended member by member.
+/// It makes the lines of the benchmark row "lull simulate as JSONL", which took twice as long when appended member by
+/// member.
 struct BackwardWriter {
     private let memory: UnsafeMutableBufferPointer<UInt8>
     private var start: Int

@@ -24,7 +24,8 @@ struct ExecutionLine {
         key: some Collection<UInt8>, earlier: some BidirectionalCollection<some Collection<UInt8>>,
         value: some Collection<UInt8>, isCollecting: Bool, to text: inout [UInt8]
     ) {
-        // Written from its end in one piece. Appending the six members one by one takes twice as long ("lull simulate as JSONL").
+        // Written from its end in one piece. Appending the six members one by one takes twice as long ("lull simulate
+        // as JSONL").
         let length = earlier.reduce(key.count + value.count) { $0 + $1.count + 1 }
         text.append(upTo: length + 256) { text in
             text.put("}\n")

@@ -42,7 +42,8 @@ extension DurationText {
         ("d", 86_400_000_000_000, 172_800_000_000_000), ("h", 3_600_000_000_000, 7_200_000_000_000),
     ]
 
-    /// Returns a duration in a suitable unit, with up to three digits after the point; from two hours on, with three digits in all.
+    /// Returns a duration in a suitable unit, with up to three digits after the point; from two hours on, with three
+    /// digits in all.
     private static func shown(_ nanoseconds: Int64) -> String {
         long(nanoseconds) ?? short(nanoseconds)
     }
@@ -96,8 +97,8 @@ extension DurationText {
 
 /// Instants as decimal seconds, exact to the nanosecond in both directions.
 ///
-/// `Double`, which the standard library and Foundation parse into, is not exact for Unix time in nanoseconds; and a trace has a
-/// number on each line, as the benchmark rows "lull simulate" measure.
+/// `Double`, which the standard library and Foundation parse into, is not exact for Unix time in nanoseconds; and a
+/// trace has a number on each line, as the benchmark rows "lull simulate" measure.
 enum DecimalSeconds {
     /// Parses a JSON number; digits beyond the ninth after the point are cut off.
     ///
@@ -128,7 +129,8 @@ enum DecimalSeconds {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Parses the common case of ``parse(_:)``: no sign, up to nine digits on either side of the point. Returns nil for all others.
+    /// Parses the common case of ``parse(_:)``: no sign, up to nine digits on either side of the point. Returns nil for
+    /// all others.
     private static func parseShort(_ number: ByteSlice) -> Int64? {
         var position = 0
         var value: Int64 = 0
@@ -156,7 +158,8 @@ enum DecimalSeconds {
     ]
 }
 
-/// A decimal number without a sign: its first digits, which are all that matter of an instant or a duration, and a power of ten.
+/// A decimal number without a sign: its first digits, which are all that matter of an instant or a duration, and a
+/// power of ten.
 struct DecimalNumber {
     private(set) var digits: UInt128 = 0
     private var power = 0
@@ -184,8 +187,8 @@ struct DecimalNumber {
         if end == start { return nil }
     }
 
-    /// Returns the number times a unit of at most an hour in nanoseconds, and a power of ten, cut to a whole number; nil if that is
-    /// out of range.
+    /// Returns the number times a unit of at most an hour in nanoseconds, and a power of ten, cut to a whole number;
+    /// nil if that is out of range.
     func scaled(by unit: UInt128 = 1, byTenTo exponent: Int = 0) -> Int64? {
         var (value, power) = (digits * unit, power + exponent)
         while power > 0, value > 0 {
@@ -203,8 +206,8 @@ struct DecimalNumber {
 
 /// Parses RFC 3339 times such as `2024-05-01T12:00:00.25+02:00` into Unix time.
 ///
-/// Foundation's parser returns a `Date`, a `Double` that is not exact to the nanosecond, and refuses some of these times:
-/// lower-case letters, a blank for the T, leap seconds.
+/// Foundation's parser returns a `Date`, a `Double` that is not exact to the nanosecond, and refuses some of these
+/// times: lower-case letters, a blank for the T, leap seconds.
 enum Timestamp {
     /// Parses a time; digits beyond the ninth after the point are cut off.
     ///
@@ -230,7 +233,8 @@ enum Timestamp {
         case outOfRange
     }
 
-    /// Counts years from March on, so that a leap day is the last day of its year. Month 13 is the January of the next year.
+    /// Counts years from March on, so that a leap day is the last day of its year. Month 13 is the January of the next
+    /// year.
     private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let marchYear = (month > 2 ? year : year - 1) + 400
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

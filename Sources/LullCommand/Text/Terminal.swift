@@ -61,8 +61,8 @@ enum Terminal {
         }
     }
 
-    /// Replaces characters that a terminal would obey rather than show: control characters, including those beyond ASCII, line
-    /// separators, and marks that change the writing direction.
+    /// Replaces characters that a terminal would obey rather than show: control characters, including those beyond
+    /// ASCII, line separators, and marks that change the writing direction.
     static func plain(_ text: some StringProtocol) -> String {
         guard text.unicodeScalars.contains(where: isObeyed) else { return String(text) }
         var plain = String.UnicodeScalarView()

@@ -3,7 +3,8 @@ internal import LullHTTP
 
 /// What `lull top --page` answers: its page, and events with what the program says.
 final class TopService: Sendable {
-    /// How many pages may be open. A stream may be silent for as long as it likes, and other requests need connections, too.
+    /// How many pages may be open. A stream may be silent for as long as it likes, and other requests need connections,
+    /// too.
     static let mostPages = 32
 
     private let access: Access

@@ -3,7 +3,8 @@ internal import LullCore
 /// The table of `lull top`, with rates since the snapshot that it showed before.
 struct TopTable {
     private static let columns = ["where", "keys", "pend", "due", "run", "in/s", "out/s", "save", "fail", "policy"]
-    /// The columns that a place leaves to the others on a narrow terminal, which cuts its beginning: the line number says most.
+    /// The columns that a place leaves to the others on a narrow terminal, which cuts its beginning: the line number
+    /// says most.
     private static let widthOfOthers = 65
 
     /// What has changed since the snapshot before: nil for a debouncer that is new.
@@ -50,7 +51,8 @@ struct TopTable {
         )
     }
 
-    /// Leaves out the last lines: on a narrow terminal, where a row is a list, they would move the first ones out of sight.
+    /// Leaves out the last lines: on a narrow terminal, where a row is a list, they would move the first ones out of
+    /// sight.
     private static func cut(_ text: inout [UInt8], to lines: Int) {
         let ends = text.indices.filter { text[$0] == UInt8(ascii: "\n") }
         if ends.count > lines { text.removeSubrange((ends[lines - 1] + 1)...) }

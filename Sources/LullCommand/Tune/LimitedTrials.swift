@@ -64,10 +64,11 @@ struct LimitedTrials: TraceTrials {
     func finish() { for trial in trials { trial.finish() } }
 }
 
-/// A candidate under a limit on the starts of all keys together: what counts is when an execution starts, not when it is due.
+/// A candidate under a limit on the starts of all keys together: what counts is when an execution starts, not when it
+/// is due.
 ///
-/// Which keys wait for the limit depends on all of them, so that this needs an engine, where ``Trials`` gets by with a gate for each
-/// key.
+/// Which keys wait for the limit depends on all of them, so that this needs an engine, where ``Trials`` gets by with a
+/// gate for each key.
 private final class LimitedTrial {
     /// The value of a submit is its instant.
     private var engine: Engine<Int, CoreInstant>

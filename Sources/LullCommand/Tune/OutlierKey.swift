@@ -25,8 +25,9 @@ struct OutlierKey {
 
     /// Returns the keys whose debounce should differ from that of all keys, the busiest first.
     ///
-    /// Among many keys, some look different by chance. A key is named only if a wait of its own saves more than the price of that
-    /// wait, and more than it saves all keys together, by a margin that chance hardly gives to any of them.
+    /// Among many keys, some look different by chance. A key is named only if a wait of its own saves more than the
+    /// price of that wait, and more than it saves all keys together, by a margin that chance hardly gives to any of
+    /// them.
     static func find(
         _ tallies: [Trials.KeyTally], _ outcomes: [Outcome], _ debounces: Range<Int>, _ common: Suggestion?,
         _ targets: Targets, name: (Int) -> [UInt8]
@@ -62,8 +63,8 @@ struct OutlierKey {
         }
     }
 
-    /// Returns an upper bound of the probability that chance saves so much more: Chernoff's bound for the sum of independent
-    /// trials.
+    /// Returns an upper bound of the probability that chance saves so much more: Chernoff's bound for the sum of
+    /// independent trials.
     ///
     /// The pauses of a key come in bursts and so are not independent. Each counts half.
     private static func chance(of gain: Double, expected: Double, submits: Int) -> Double {
@@ -81,8 +82,8 @@ private struct PooledOutcomes {
     private let outcomes: [Outcome]
     /// The index of the wait that suits all keys.
     let common: Int
-    /// How much a nanosecond of delay has to save to be worth it. At the knee that is the average from the first wait to the last;
-    /// otherwise it is zero, since delay has no price there.
+    /// How much a nanosecond of delay has to save to be worth it. At the knee that is the average from the first wait
+    /// to the last; otherwise it is zero, since delay has no price there.
     private let price: Double
 
     var wait: Int64 { outcomes[common].policy.wait.nanoseconds }
@@ -104,8 +105,8 @@ private struct PooledOutcomes {
         return own.indices.max { (worth($0), $1) < (worth($1), $0) }
     }
 
-    /// Returns how much more a key has to save with a wait than with the common one to differ from the others: as much as all keys
-    /// do, and at least the price of the delay.
+    /// Returns how much more a key has to save with a wait than with the common one to differ from the others: as much
+    /// as all keys do, and at least the price of the delay.
     func expectedGain(_ index: Int) -> Double {
         let delay = Double(outcomes[index].delay.nanoseconds) - Double(outcomes[common].delay.nanoseconds)
         return max(0, outcomes[index].saved - outcomes[common].saved, price * delay)

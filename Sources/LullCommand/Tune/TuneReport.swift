@@ -3,8 +3,8 @@ internal import LullTuning
 
 /// The report of `lull tune`: a table for each kind of policy, and the suggested waits.
 struct TuneReport {
-    /// One kind of policy: its name, its option, its outcomes, and the suggested one if the trace allows a suggestion and that is
-    /// worthwhile.
+    /// One kind of policy: its name, its option, its outcomes, and the suggested one if the trace allows a suggestion
+    /// and that is worthwhile.
     typealias PolicyTable = (name: String, option: String, range: Range<Int>, suggestion: Suggestion?)
 
     let submits: Int
@@ -164,7 +164,8 @@ extension TuneReport {
         ]
     }
 
-    /// Returns the outcomes of a table that are shown: all of them, or as many as leave the answer in sight on a terminal.
+    /// Returns the outcomes of a table that are shown: all of them, or as many as leave the answer in sight on a
+    /// terminal.
     private func thinned(_ table: PolicyTable) -> [Int] {
         let kinds = tables.count { !$0.range.isEmpty }
         // The answer, the names of the columns, the legend and the prompt take the other lines.

@@ -113,7 +113,8 @@ struct Tuning: ~Copyable {
 }
 
 extension CommandOptions {
-    /// Returns the policies to compare. With a spacing there are no throttles: it is a debounce already that limits the rate.
+    /// Returns the policies to compare. With a spacing there are no throttles: it is a debounce already that limits the
+    /// rate.
     fileprivate func candidates() throws(Failure) -> (debounces: [Policy], throttles: [Policy]) {
         var debounce = policy
         var throttle = policy

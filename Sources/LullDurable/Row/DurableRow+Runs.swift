@@ -1,7 +1,7 @@
 package import LullCore
 
-// The calls of workers. All but a claim concern a run that the worker holds: the store has compared its id, its fence and its
-// owner with the row's before.
+// The calls of workers. All but a claim concern a run that the worker holds: the store has compared its id, its fence
+// and its owner with the row's before.
 
 extension DurableRow {
     /// The error of an attempt whose lease expired.
@@ -9,16 +9,17 @@ extension DurableRow {
 
     /// Hands the next run of the key to a worker, if there is one that may start at `now`.
     ///
-    /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it, and the rest stays ready. A run
-    /// that is taken over keeps its id, its range and its values; a run that has had all its attempts is dead.
+    /// A new run freezes what is ready, or with ``DurableRules/maxBatch`` the first values of it, and the rest stays
+    /// ready. A run that is taken over keeps its id, its range and its values; a run that has had all its attempts is
+    /// dead.
     ///
     /// - Parameters:
     ///   - claim: The worker, and the lease that it wants.
     ///   - now: The present instant of the store's time.
     ///   - rules: The rules of the namespace.
     ///   - sequence: The source of fences and run ids: one number for the whole store.
-    ///   - rest: The generation of the first value of the rest, if what is ready has to be divided (``DurableRules/splits(_:)``)
-    ///     and the store holds the values outside the row.
+    ///   - rest: The generation of the first value of the rest, if what is ready has to be divided
+    ///     (``DurableRules/splits(_:)``) and the store holds the values outside the row.
     ///   - endings: Receives what ends in this step.
     /// - Returns: Whether ``run`` is now the worker's.
     package mutating func claim(
@@ -116,7 +117,8 @@ extension DurableRow {
 
     /// Gives a dead run another series of attempts, before anything newer of the key, or returns why not.
     ///
-    /// The range of the run may lie before ``born``: since the run died, the row may have been deleted and created again.
+    /// The range of the run may lie before ``born``: since the run died, the row may have been deleted and created
+    /// again.
     ///
     /// - Parameters:
     ///   - dead: The run.
@@ -184,13 +186,14 @@ extension Batch<DurablePayload> {
     }
 }
 
-// Restarting (<doc:Semantics>, section 7): a run is interrupted by a newer value, and its values go back in front of it.
+// Restarting (<doc:Semantics>, section 7): a run is interrupted by a newer value, and its values go back in front of
+// it.
 
 extension DurableRow {
     /// Interrupts the run for a newer value that was submitted or fell due at an instant, if the rules say so.
     ///
-    /// A run that a worker has is marked; one between two attempts goes back at once. A run that cannot go back is left alone: ranges
-    /// are merged, so nothing behind its own may have ended.
+    /// A run that a worker has is marked; one between two attempts goes back at once. A run that cannot go back is left
+    /// alone: ranges are merged, so nothing behind its own may have ended.
     mutating func interrupt(at instant: CoreInstant, by rules: DurableRules) {
         guard rules.whileRunning != .queue, let run, run.mark == nil, run.value.submits.upperBound == taken else {
             return
@@ -202,7 +205,8 @@ extension DurableRow {
 
     /// Puts the values of a run that a worker had back, if it was interrupted.
     ///
-    /// - Returns: Whether they went back. They do not if what came after them was cancelled since: the run goes on alone.
+    /// - Returns: Whether they went back. They do not if what came after them was cancelled since: the run goes on
+    ///   alone.
     mutating func putBackIfInterrupted(at now: CoreInstant, by rules: DurableRules) -> Bool {
         guard let run, run.isInterrupted else { return false }
         guard run.value.submits.upperBound == taken else {
@@ -234,8 +238,8 @@ extension DurableRow {
 }
 
 extension DurableRow.Ready {
-    /// Whether the value is that of an interrupted run for which nothing newer has fallen due: it has no due instant, and joins the
-    /// next value that does.
+    /// Whether the value is that of an interrupted run for which nothing newer has fallen due: it has no due instant,
+    /// and joins the next value that does.
     package var isHeld: Bool { due == .farFuture }
 }
 

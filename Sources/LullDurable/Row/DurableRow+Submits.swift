@@ -3,8 +3,8 @@ package import LullCore
 // The calls of producers. Each begins with `settle`, so that a late worker affects when a value runs, never which one.
 
 extension DurableRow {
-    /// Moves a pending value that has fallen due by `now` to ready. Every other step begins with this one (<doc:Semantics>,
-    /// section 2).
+    /// Moves a pending value that has fallen due by `now` to ready. Every other step begins with this one
+    /// (<doc:Semantics>, section 2).
     package mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
         guard let due = gate.settle(at: now, by: policy(by: rules)) else { return }
         pendingFellDue(due, by: rules, &endings)
@@ -17,7 +17,8 @@ extension DurableRow {
     ///   - now: The present instant of the store's time.
     ///   - wait: The delay of this submit alone, in place of the policy's.
     ///   - submitter: The submitter.
-    ///   - number: The least number that the submit gets: for a store that may lose its latest steps, a number that has grown since.
+    ///   - number: The least number that the submit gets: for a store that may lose its latest steps, a number that has
+    ///     grown since.
     ///   - rules: The rules of the namespace.
     ///   - endings: Receives what ends in this step.
     /// - Returns: When the value that includes the submit falls due; nil if the submit was absorbed.
@@ -51,8 +52,8 @@ extension DurableRow {
         }
     }
 
-    /// Does to the gate what a submit would, without a value: an open gate of a debounce closes later, or earlier with a shorter wait of
-    /// the call's own.
+    /// Does to the gate what a submit would, without a value: an open gate of a debounce closes later, or earlier with
+    /// a shorter wait of the call's own.
     ///
     /// - Returns: Whether the gate was open.
     @discardableResult
@@ -101,8 +102,8 @@ extension DurableRow {
         return true
     }
 
-    /// Cancels what no worker has (pending, ready, between two attempts), each as a range of its own, and closes the gate. A
-    /// claimed run does not change.
+    /// Cancels what no worker has (pending, ready, between two attempts), each as a range of its own, and closes the
+    /// gate. A claimed run does not change.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -134,8 +135,8 @@ extension DurableRow {
 
     /// Drops what is pending, and closes the gate.
     ///
-    /// The range ends as `cancelled`, unless a ready value precedes it: then that value's range covers it, as it covers an
-    /// absorbed submit, because ranges that are merged later must have no gaps.
+    /// The range ends as `cancelled`, unless a ready value precedes it: then that value's range covers it, as it covers
+    /// an absorbed submit, because ranges that are merged later must have no gaps.
     ///
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
@@ -206,8 +207,8 @@ extension DurableRow {
         self.run = nil
     }
 
-    /// Drops the newest submit in favour of the value that opened the window. Until that value has been claimed, its range covers
-    /// the submit.
+    /// Drops the newest submit in favour of the value that opened the window. Until that value has been claimed, its
+    /// range covers the submit.
     private mutating func absorb(_ endings: inout [DurableEnding]) {
         if let ready {
             self.ready?.submits = ready.submits.lowerBound...generation

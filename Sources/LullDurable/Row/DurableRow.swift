@@ -1,12 +1,13 @@
 package import LullCore
 
-/// The state of one key in a durable store, and its transitions: the semantics of a durable debouncer, without a database, a
-/// clock or a worker.
+/// The state of one key in a durable store, and its transitions: the semantics of a durable debouncer, without a
+/// database, a clock or a worker.
 ///
-/// A store reads a row, calls the function for what happened with the instant at which it happened, and writes the row back in
-/// the same atomic step. The functions return ranges that end in the step as ``DurableEnding``s, which the store records in that
-/// step, too. Every submit of the key has a number, its *generation*. At any time the ranges of the endings, the run, the ready
-/// and the pending value tile the generations from the first after ``born`` to ``generation``, with no gap and no overlap.
+/// A store reads a row, calls the function for what happened with the instant at which it happened, and writes the row
+/// back in the same atomic step. The functions return ranges that end in the step as ``DurableEnding``s, which the
+/// store records in that step, too. Every submit of the key has a number, its *generation*. At any time the ranges of
+/// the endings, the run, the ready and the pending value tile the generations from the first after ``born`` to
+/// ``generation``, with no gap and no overlap.
 ///
 /// A submit passes through these states:
 ///
@@ -26,7 +27,8 @@ package import LullCore
 /// | ``run``, in backoff | a newer value, if the rules say to restart | ready or held |
 /// | ended as dead | ``retry(_:newest:at:by:)`` | run, in backoff |
 ///
-/// A *held* value is one that is ``ready`` and has no due instant (``Ready/isHeld``): it went back before anything newer was due.
+/// A *held* value is one that is ``ready`` and has no due instant (``Ready/isHeld``): it went back before anything
+/// newer was due.
 ///
 /// A key without a row is idle: no gate is open, and nothing is left to do.
 package struct DurableRow: Hashable, Sendable {
@@ -38,10 +40,11 @@ package struct DurableRow: Hashable, Sendable {
     package var taken: Int64
     /// The state that determines when what is pending falls due.
     package var gate = Gate()
-    /// The longest wait of a debounce, infinite without one, or the interval of a throttle; as it was at the latest submit.
+    /// The longest wait of a debounce, infinite without one, or the interval of a throttle; as it was at the latest
+    /// submit.
     ///
-    /// Changed durations apply from the next submit on. The quiet period is not needed: the gate has the instant at which it
-    /// ends.
+    /// Changed durations apply from the next submit on. The quiet period is not needed: the gate has the instant at
+    /// which it ends.
     package var span = CoreDuration.infinite
     /// The spacing of a debounce, zero without one; as it was at the latest submit.
     package var spacing = CoreDuration.zero
@@ -54,8 +57,8 @@ package struct DurableRow: Hashable, Sendable {
 
     /// Creates the row of a key that had none.
     ///
-    /// - Parameter base: A number that no submit of this key has exceeded: the highest ``generation`` of all rows that the
-    ///   store has deleted.
+    /// - Parameter base: A number that no submit of this key has exceeded: the highest ``generation`` of all rows that
+    ///   the store has deleted.
     package init(base: Int64) {
         born = base
         generation = base
@@ -116,18 +119,18 @@ package struct DurableRow: Hashable, Sendable {
         package var batch: Batch<DurablePayload>
         /// The generations that the value covers.
         package var submits: ClosedRange<Int64>
-        /// The number of submits behind the value. The range also covers submits that were absorbed while it was ready; they do
-        /// not count.
+        /// The number of submits behind the value. The range also covers submits that were absorbed while it was ready;
+        /// they do not count.
         package var count: Int
         /// The instant of the oldest submit behind the value.
         package var first: CoreInstant
-        /// When the value fell due; for values that became one, the earliest such instant. The far future for a held value
-        /// (``isHeld``).
+        /// When the value fell due; for values that became one, the earliest such instant. The far future for a held
+        /// value (``isHeld``).
         package var due: CoreInstant
         /// Why the value fell due.
         package var edge: Edge
-        /// For the rest of a batch, the instant from which it may start: when the part before it ended. Nil for any other value,
-        /// which may start when it has fallen due.
+        /// For the rest of a batch, the instant from which it may start: when the part before it ended. Nil for any
+        /// other value, which may start when it has fallen due.
         package var since: CoreInstant?
 
         /// Creates a ready value from what a store has of it.
@@ -154,7 +157,8 @@ package struct DurableRow: Hashable, Sendable {
         package var value: Ready
         /// The id of the run, the same in every attempt.
         package var id: Int64
-        /// The number of the latest claim, which grows with every claim; a worker that holds a lower one has lost the run.
+        /// The number of the latest claim, which grows with every claim; a worker that holds a lower one has lost the
+        /// run.
         package var fence: Int64
         /// The worker that has or had the run.
         package var owner: Int64
@@ -162,11 +166,11 @@ package struct DurableRow: Hashable, Sendable {
         package var attempt: Int
         /// Whether a worker has the run.
         package var state: State
-        /// The error of the latest failed attempt, in UTF-8: comparing strings would link the Unicode tables into Embedded
-        /// programs.
+        /// The error of the latest failed attempt, in UTF-8: comparing strings would link the Unicode tables into
+        /// Embedded programs.
         package var error: [UInt8]?
-        /// When a newer value interrupted the run, which is never taken back; the far future if none ever does, because the run was
-        /// dead before or cannot go back.
+        /// When a newer value interrupted the run, which is never taken back; the far future if none ever does, because
+        /// the run was dead before or cannot go back.
         package var mark: CoreInstant?
 
         /// Creates a run from what a store has of it.
@@ -216,7 +220,8 @@ package struct DurableRow: Hashable, Sendable {
     /// Whether nothing is left of the key: the store deletes the row.
     package var isIdle: Bool { gate.phase == .idle && !hasWork }
 
-    /// Returns whether the key has work or an open gate at `now`: a row that is kept for its spacing alone is not listed.
+    /// Returns whether the key has work or an open gate at `now`: a row that is kept for its spacing alone is not
+    /// listed.
     package func isListed(at now: CoreInstant, by rules: DurableRules) -> Bool {
         var gate = gate
         return hasWork || gate.settle(at: now, by: policy(by: rules)) != nil || gate.isOpen
@@ -234,8 +239,8 @@ package struct DurableRow: Hashable, Sendable {
         gate.due(by: policy(by: rules))
     }
 
-    /// The instant from which a worker may claim something of this key in its present state: the end of a lease or a backoff,
-    /// or the instant at which the ready value fell due.
+    /// The instant from which a worker may claim something of this key in its present state: the end of a lease or a
+    /// backoff, or the instant at which the ready value fell due.
     package var startable: CoreInstant? { run?.state.end ?? ready?.startable }
 
     /// Returns the first instant at which the row changes by itself or something may be claimed.
@@ -268,11 +273,12 @@ package struct DurableEnding: Hashable, Sendable {
     }
 }
 
-/// A value as a row holds it: its bytes, or a reference to the slot in which the store has them, so that a store need not load
-/// what does not move.
+/// A value as a row holds it: its bytes, or a reference to the slot in which the store has them, so that a store need
+/// not load what does not move.
 ///
-/// A store that holds the values of ``/LullCore/Combination/collect`` outside the row, each under its generation, need not move
-/// them either: the ranges of the pending value, the ready value and the run determine which values belong to which.
+/// A store that holds the values of ``/LullCore/Combination/collect`` outside the row, each under its generation, need
+/// not move them either: the ranges of the pending value, the ready value and the run determine which values belong to
+/// which.
 package enum DurablePayload: Hashable, Sendable {
     /// The bytes of one value, and the generation of its submit.
     case bytes([UInt8], of: Int64)
@@ -290,8 +296,8 @@ package enum DurablePayload: Hashable, Sendable {
     }
 }
 
-// The rules that hold for a row between any two steps. Tests of stores check them, as do tests of other implementations of the
-// steps.
+// The rules that hold for a row between any two steps. Tests of stores check them, as do tests of other implementations
+// of the steps.
 
 extension DurableRow {
     /// Returns the rules of the row's own data that do not hold; empty unless there is a bug.

@@ -6,15 +6,17 @@ public struct DurableRules: Hashable, Sendable {
     public var policy: Policy
     /// How the values behind one run become one.
     public var combination: Combination
-    /// Whether the worker folds the values of a run into one before it handles them; only with `collect`. The store keeps them as
-    /// they were submitted. Cannot change in a namespace.
+    /// Whether the worker folds the values of a run into one before it handles them; only with `collect`. The store
+    /// keeps them as they were submitted. Cannot change in a namespace.
     public private(set) var isMerging: Bool
-    /// The largest number of values in one run; nil for no limit (<doc:Semantics>, section 8). Applies from the next claim on.
+    /// The largest number of values in one run; nil for no limit (<doc:Semantics>, section 8). Applies from the next
+    /// claim on.
     public let maxBatch: Int?
-    /// How often runs start, of all keys together; nil for no limit (<doc:Semantics>, section 7). Each attempt is a start.
+    /// How often runs start, of all keys together; nil for no limit (<doc:Semantics>, section 7). Each attempt is a
+    /// start.
     public let limit: RateLimit?
-    /// The most runs that workers have at once, all workers together; nil for no limit. A lease that has ended counts until
-    /// another worker takes the run over.
+    /// The most runs that workers have at once, all workers together; nil for no limit. A lease that has ended counts
+    /// until another worker takes the run over.
     public let maxRunning: Int?
     /// What a newer value of a key does to its run.
     public var whileRunning: DurableWhileRunning
@@ -34,8 +36,8 @@ public struct DurableRules: Hashable, Sendable {
 
     /// Creates the rules of a namespace with limits; nil for no limit. `isMerging` counts only with `collect`.
     ///
-    /// - Throws: ``/LullCore/PolicyError`` if a number is less than 1, if the `limit` breaks a rule, or if there is a `maxBatch` and
-    ///   `combination` keeps a single value anyway.
+    /// - Throws: ``/LullCore/PolicyError`` if a number is less than 1, if the `limit` breaks a rule, or if there is a
+    ///   `maxBatch` and `combination` keeps a single value anyway.
     public init(
         _ policy: Policy, combination: Combination, isMerging: Bool = false, maxBatch: Int?, limit: RateLimit? = nil,
         maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue
@@ -80,11 +82,13 @@ public struct DurableRules: Hashable, Sendable {
 public enum DurableWhileRunning: Hashable, Sendable {
     /// The newer value waits until the run has ended, and is then a run of its own.
     case queue
-    /// The run is interrupted: its handler is cancelled, and if it then throws, its values go back in front of the newer ones and
-    /// start with them, as one run. If it returns, it is completed, and the newer value is a run of its own.
+    /// The run is interrupted: its handler is cancelled, and if it then throws, its values go back in front of the
+    /// newer ones and start with them, as one run. If it returns, it is completed, and the newer value is a run of its
+    /// own.
     ///
-    /// With a `maxWait`, a run whose oldest submit is that old by then is not interrupted. Neither is a dead run that was retried,
-    /// nor one behind which other submits of the key have ended already, cancelled or absorbed: the newer value waits.
+    /// With a `maxWait`, a run whose oldest submit is that old by then is not interrupted. Neither is a dead run that
+    /// was retried, nor one behind which other submits of the key have ended already, cancelled or absorbed: the newer
+    /// value waits.
     ///
     /// With `whenSubmitted`, a value that was submitted before the run began interrupts it when it falls due.
     case restart(interrupting: Interrupting)

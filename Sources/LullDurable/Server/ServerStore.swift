@@ -3,10 +3,11 @@ package import LullCore
 
 /// What the stores on servers do alike.
 ///
-/// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands`` the calls that
-/// are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`, `announce`, `workers`, `dead`,
-/// `deadRuns`, `deadRun`, `retry`, `discard`, `count`, `pause`, `resume`, `forget` and `presentInstant`. The other calls are here. The
-/// store talks to its server from a ``ServerThread``, and puts submits together by a ``SubmitQueue``.
+/// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands``
+/// the calls that are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`,
+/// `announce`, `workers`, `dead`, `deadRuns`, `deadRun`, `retry`, `discard`, `count`, `pause`, `resume`, `forget` and
+/// `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts submits
+/// together by a ``SubmitQueue``.
 package protocol ServerStore: StoreForCommands {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
@@ -119,7 +120,8 @@ package struct ChangeSum: Sendable {
 }
 
 extension DurableChange {
-    /// The name that the server's functions and scripts know: of a change of all work, or of what comes from one submitter alone.
+    /// The name that the server's functions and scripts know: of a change of all work, or of what comes from one
+    /// submitter alone.
     package func name(of target: ChangeTarget) -> String {
         switch self {
         case .flush: target.submitter == nil ? "flush" : "flushOwn"
@@ -322,8 +324,8 @@ extension ServerStore {
         try await list(in: namespace, prefix: prefix, from: [], limit: limit)
     }
 
-    /// Forgets a little if that is due: every ten seconds, and sooner while there is more. Callers do not wait for it, except in
-    /// tests.
+    /// Forgets a little if that is due: every ten seconds, and sooner while there is more. Callers do not wait for it,
+    /// except in tests.
     package func forgetSome(now isDue: Bool = false) async {
         let isTest = options.now != nil
         let begins = state.change { state in

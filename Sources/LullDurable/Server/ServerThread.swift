@@ -2,10 +2,11 @@ internal import CLullPolling
 internal import Foundation
 internal import Lull
 
-/// The thread on which a store talks to its servers: it waits for several connections at once, and never for one of them.
+/// The thread on which a store talks to its servers: it waits for several connections at once, and never for one of
+/// them.
 ///
-/// Callers add calls from any thread, each with a closure for its answer. The thread runs a loop: it takes the calls that were
-/// added, sends what can be sent, and waits until a connection is ready or a call is added.
+/// Callers add calls from any thread, each with a closure for its answer. The thread runs a loop: it takes the calls
+/// that were added, sends what can be sent, and waits until a connection is ready or a call is added.
 package final class ServerThread<Call: Sendable>: Sendable {
     private struct Inbox: Sendable {
         var calls: [Call] = []
@@ -106,7 +107,8 @@ package final class ServerThread<Call: Sendable>: Sendable {
         }
     }
 
-    /// Waits until a descriptor is ready, a call is added, or an instant has come; returns the indices of those that are ready.
+    /// Waits until a descriptor is ready, a call is added, or an instant has come; returns the indices of those that
+    /// are ready.
     package func wait(
         for descriptors: [(number: Int32, wait: Wait)], until deadline: ContinuousClock.Instant?
     ) -> [Int] {

@@ -1,7 +1,7 @@
 /// The password in the URL of a server, which no message may show.
 package enum ServerURL {
-    /// Throws if a character of the credentials is not escaped: a part of the password would be taken for a host, a port or a
-    /// database, and shown as one.
+    /// Throws if a character of the credentials is not escaped: a part of the password would be taken for a host, a
+    /// port or a database, and shown as one.
     package static func checkCredentials(_ text: String) throws(DurableError) {
         let parts = Parts(text[...])
         let authority = parts.body.prefix { $0 != "/" }
@@ -12,8 +12,8 @@ package enum ServerURL {
         throw .unusable("in the URL of a server, the characters @ / ? of a password are written %40 %2F %3F")
     }
 
-    /// Returns the text of a URL, which may be mistyped, without the password. If it is unclear what belongs to the password, more
-    /// is left out.
+    /// Returns the text of a URL, which may be mistyped, without the password. If it is unclear what belongs to the
+    /// password, more is left out.
     package static func withoutPassword(_ text: String) -> String {
         // A path has no credentials.
         if !text.contains("://"), text.hasPrefix("sqlite:") || !text.contains("@") && !text.contains("password=") {

@@ -1,9 +1,10 @@
 internal import Lull
 
-/// The submits of a store on a server that have not been answered: which of them are sent together, and which have to wait.
+/// The submits of a store on a server that have not been answered: which of them are sent together, and which have to
+/// wait.
 ///
-/// Submits of one key are never in two batches at once, so they are recorded in the order of their calls. A key that another
-/// transaction has locked is repeated alone.
+/// Submits of one key are never in two batches at once, so they are recorded in the order of their calls. A key that
+/// another transaction has locked is repeated alone.
 package struct SubmitQueue {
     package typealias Instant = ContinuousClock.Instant
 
@@ -41,8 +42,8 @@ package struct SubmitQueue {
 
     private var waiting: [Entry] = []
     private var keysInFlight: Set<KeyID> = []
-    /// The submits whose keys are in a batch that has not been answered. They are not in `waiting`, so that looking for the next batch
-    /// does not pass them again and again.
+    /// The submits whose keys are in a batch that has not been answered. They are not in `waiting`, so that looking for
+    /// the next batch does not pass them again and again.
     private var held: [KeyID: [Entry]] = [:]
     /// The submits of keys that another transaction has locked, the keys in the order in which they are tried.
     private var locked: [KeyID: [Entry]] = [:]

@@ -17,8 +17,8 @@ public struct DurableSubmission: Hashable, Sendable {
     /// The submitter: a random number, new at each start of a process, with which the process can flush or cancel what
     /// it alone has submitted. Nil and 0 identify no submitter.
     public var submitter: Int64?
-    /// Text that travels with the value, such as a `traceparent`: at most ``DurableLimits/longestContext`` bytes; nil for none. The
-    /// empty text is none, too.
+    /// Text that travels with the value, such as a `traceparent`: at most ``DurableLimits/longestContext`` bytes; nil
+    /// for none. The empty text is none, too.
     public var context: String?
 
     /// Creates a submit, by default without a delay, a token, a submitter and a context.
@@ -36,8 +36,8 @@ public struct DurableSubmission: Hashable, Sendable {
     }
 
     /// Throws ``DurableError/keyTooLong(bytes:limit:)``, ``DurableError/tooLarge(bytes:limit:)`` or
-    /// ``DurableError/contextTooLong(bytes:limit:)`` if the key, the value or the context has more bytes than is allowed: a store's
-    /// ``DurableStore/submit(_:)`` begins with it.
+    /// ``DurableError/contextTooLong(bytes:limit:)`` if the key, the value or the context has more bytes than is
+    /// allowed: a store's ``DurableStore/submit(_:)`` begins with it.
     package func checkSize(by limits: DurableLimits) throws(DurableError) {
         guard key.count <= DurableLimits.longestKey else {
             throw .keyTooLong(bytes: key.count, limit: DurableLimits.longestKey)
@@ -54,8 +54,8 @@ public struct DurableSubmission: Hashable, Sendable {
 
 /// The receipt for a submit that has been recorded.
 ///
-/// Pass it to ``DurableCoalescer/state(of:)`` or ``DurableCoalescer/wait(for:atMost:)``, in any process that uses the store.
-/// It is `Codable`, so you can save it.
+/// Pass it to ``DurableCoalescer/state(of:)`` or ``DurableCoalescer/wait(for:atMost:)``, in any process that uses the
+/// store. It is `Codable`, so you can save it.
 public struct DurableReceipt: Hashable, Sendable, Codable {
     /// The name of the namespace.
     public var namespace: String
@@ -85,8 +85,8 @@ public struct DurableClaim: Hashable, Sendable {
     public var namespace: String
     /// The worker, the lease that it wants, and how many attempts a run may have.
     public var terms: Terms
-    /// The ids of the runs that the worker knows it has. The store hands out again every other run that is leased to it:
-    /// the answer with that run was lost.
+    /// The ids of the runs that the worker knows it has. The store hands out again every other run that is leased to
+    /// it: the answer with that run was lost.
     public var holding: [Int64]
     /// How many more runs the worker can take.
     public var limit: Int
@@ -231,8 +231,8 @@ public struct DurableReport: Hashable, Sendable {
         case heartbeat(lease: CoreDuration)
         /// The handler returned.
         case completed
-        /// The handler threw an error with this text. The run may be tried again after a delay; nil if that was its last
-        /// attempt.
+        /// The handler threw an error with this text. The run may be tried again after a delay; nil if that was its
+        /// last attempt.
         case failed(String, retry: CoreDuration?)
         /// The run goes back to the store without having spent an attempt.
         case released

@@ -2,7 +2,8 @@
 ///
 /// How to choose: <doc:WorkThatSurvives>.
 public struct DurableLimits: Hashable, Sendable {
-    /// How long the store retains how a submit ended, by default a day. Dead runs stay until they are retried or discarded.
+    /// How long the store retains how a submit ended, by default a day. Dead runs stay until they are retried or
+    /// discarded.
     public var retention: Duration
     /// How long the store recognises the token of a repeated submit, by default a day.
     public var tokenLifetime: Duration
@@ -14,7 +15,8 @@ public struct DurableLimits: Hashable, Sendable {
     /// The largest value that the store accepts, in bytes of JSON: by default 1 MiB, at most 16 MiB.
     public var largestValue: Int
 
-    /// Creates limits, by default a day, a day and 1 MiB. A negative duration counts as zero, and `largestValue` is clamped.
+    /// Creates limits, by default a day, a day and 1 MiB. A negative duration counts as zero, and `largestValue` is
+    /// clamped.
     public init(
         retention: Duration = .seconds(24 * 3600), tokenLifetime: Duration = .seconds(24 * 3600),
         largestValue: Int = 1 << 20

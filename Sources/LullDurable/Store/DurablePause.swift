@@ -4,8 +4,8 @@ package import LullCore
 public struct DurablePause: Hashable, Sendable {
     /// The reason that was given; nil if none was.
     public var reason: String?
-    /// When the namespace was paused: the time since the beginning of 1970 (UTC) on the wall clock of the machine that paused it, or of
-    /// the server. For people; nothing is decided by it.
+    /// When the namespace was paused: the time since the beginning of 1970 (UTC) on the wall clock of the machine that
+    /// paused it, or of the server. For people; nothing is decided by it.
     public var time: Duration
 
     /// Creates a pause; for implementers of a store.
@@ -25,8 +25,8 @@ extension DurablePause {
         return String(String.UnicodeScalarView(reason.unicodeScalars.prefix(longestReason))).withoutZeros
     }
 
-    /// Returns a namespace's pause after it was paused: a namespace that is paused again has been paused since the first time, and keeps
-    /// its reason unless there is a new one.
+    /// Returns a namespace's pause after it was paused: a namespace that is paused again has been paused since the
+    /// first time, and keeps its reason unless there is a new one.
     ///
     /// - Parameters:
     ///   - old: The pause before; nil if it was not paused.

@@ -1,6 +1,7 @@
 package import LullCore
 
-/// Some of the keys, or of the dead runs, of a namespace: those that meet every condition. For calls on many of them at once.
+/// Some of the keys, or of the dead runs, of a namespace: those that meet every condition. For calls on many of them at
+/// once.
 ///
 /// ```swift
 /// try await sync.flush(matching: DurableSelection(prefix: "customer-7/"))
@@ -9,10 +10,11 @@ package import LullCore
 public struct DurableSelection: Hashable, Sendable {
     /// The bytes with which a key begins; none for all keys. Strings are UTF-8, numbers decimal digits.
     public var prefix: [UInt8]
-    /// How old it is at least; nil for any age. Of a key, the oldest submit counts whose value no worker has; of a dead run, its death.
+    /// How old it is at least; nil for any age. Of a key, the oldest submit counts whose value no worker has; of a dead
+    /// run, its death.
     public var age: Duration?
-    /// A part of the latest error, compared byte by byte; nil for any error or none. A key has one while its run waits for another
-    /// attempt.
+    /// A part of the latest error, compared byte by byte; nil for any error or none. A key has one while its run waits
+    /// for another attempt.
     public var error: String?
 
     /// Creates a selection.

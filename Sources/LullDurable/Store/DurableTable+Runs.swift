@@ -59,7 +59,8 @@ extension DurableTable {
         return try entry(of: lease.handle, in: namespace).map { [$0] } ?? []
     }
 
-    /// Claims those of the found rows that may start by an instant, in that order, and moves `wake` of the others later.
+    /// Claims those of the found rows that may start by an instant, in that order, and moves `wake` of the others
+    /// later.
     private mutating func take(
         from found: [DurableEntry], through certain: CoreInstant, _ result: inout ClaimResult, _ claim: DurableClaim,
         in namespace: DurableNamespace, at now: CoreInstant
@@ -163,7 +164,8 @@ extension DurableTable {
         return answer
     }
 
-    /// Looks for runs of a worker that newer values have interrupted by now. Nothing is written: the worker's report does that.
+    /// Looks for runs of a worker that newer values have interrupted by now. Nothing is written: the worker's report
+    /// does that.
     ///
     /// - Returns: The runs, and the first instant at which another one may be interrupted if nothing is submitted.
     package mutating func interruptions(
@@ -210,8 +212,8 @@ extension DurableTable {
         try takeDead(run, withValues: true, in: namespace)
     }
 
-    /// Deletes some of the ends and tokens that are older than the limits allow. Call it in each step: it does a little at
-    /// a time.
+    /// Deletes some of the ends and tokens that are older than the limits allow. Call it in each step: it does a little
+    /// at a time.
     package mutating func forget(
         beyond limits: DurableLimits, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
@@ -286,8 +288,8 @@ private struct StartRoom {
         if isClaimed != wasLost, slots < .max { slots += isClaimed ? -1 : 1 }
     }
 
-    /// Returns when more may start, as far as the limits go: with the limit on runs, when a lease ends, or after a second, since nobody
-    /// is told when a run of another worker ends.
+    /// Returns when more may start, as far as the limits go: with the limit on runs, when a lease ends, or after a
+    /// second, since nobody is told when a run of another worker ends.
     func next(at now: CoreInstant) -> CoreInstant {
         if limiter.next > now { return limiter.next }
         guard slots <= 0 else { return .farPast }

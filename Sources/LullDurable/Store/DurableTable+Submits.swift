@@ -26,11 +26,11 @@ extension DurableTable {
         return receipt
     }
 
-    /// Makes ready what is pending and comes from one submitter alone, and the gate idle, in the order of the keys' first
-    /// submits.
+    /// Makes ready what is pending and comes from one submitter alone, and the gate idle, in the order of the keys'
+    /// first submits.
     ///
-    /// - Returns: The keys, each with its newest generation; and the number of other keys whose pending value comes from
-    ///   several submitters, perhaps including this one.
+    /// - Returns: The keys, each with its newest generation; and the number of other keys whose pending value comes
+    ///   from several submitters, perhaps including this one.
     package mutating func flush(
         submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {

@@ -37,8 +37,8 @@ package protocol DurableTable {
     mutating func handles(in namespace: DurableNamespace) throws(DurableError) -> [Int64]
     /// Returns the row with a handle, or nil if there is none any more.
     mutating func entry(of handle: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
-    /// Returns the keys of the rows whose pending value comes from this submitter alone or from several, in the order of
-    /// their insertion.
+    /// Returns the keys of the rows whose pending value comes from this submitter alone or from several, in the order
+    /// of their insertion.
     mutating func keys(
         submittedBy submitter: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> [[UInt8]]
@@ -55,8 +55,8 @@ package protocol DurableTable {
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError)
 
-    /// Returns what the limit has counted: when the next run would start if all so far had been spread evenly. The far past if none
-    /// has started. Asked only where the namespace has a limit.
+    /// Returns what the limit has counted: when the next run would start if all so far had been spread evenly. The far
+    /// past if none has started. Asked only where the namespace has a limit.
     mutating func arrival(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant
     /// Records the same.
     mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) throws(DurableError)
@@ -70,8 +70,8 @@ package protocol DurableTable {
     /// Takes note that workers have to look at their runs: see ``DurableStore/interruptions(of:besides:in:atMost:)``.
     mutating func noteInterruption(in namespace: DurableNamespace)
 
-    /// Records the end of a range, and deletes its values unless it is dead. An absorbed submit extends the key's latest
-    /// absorbed range.
+    /// Records the end of a range, and deletes its values unless it is dead. An absorbed submit extends the key's
+    /// latest absorbed range.
     mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
@@ -90,8 +90,8 @@ package protocol DurableTable {
     mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> (key: [UInt8], run: DurableRow.Run)?
-    /// Removes a dead run. Without `withValues`, values that the row does not hold stay in the store, because the run is
-    /// retried.
+    /// Removes a dead run. Without `withValues`, values that the row does not hold stay in the store, because the run
+    /// is retried.
     ///
     /// - Returns: Whether there was such a run.
     mutating func takeDead(
@@ -107,8 +107,8 @@ package protocol DurableTable {
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
 
-    /// Deletes some of the ends and tokens that are older than these instants. The ends of a key stay while it has a dead
-    /// run, or a run that may still die: they decide whether that run is outdated.
+    /// Deletes some of the ends and tokens that are older than these instants. The ends of a key stay while it has a
+    /// dead run, or a run that may still die: they decide whether that run is outdated.
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
@@ -135,7 +135,8 @@ package struct DurableNamespace: Hashable, Sendable {
 }
 
 extension DurableNamespace {
-    /// Returns the rules of a namespace that is being opened. Durations and counts may change; other changes are refused.
+    /// Returns the rules of a namespace that is being opened. Durations and counts may change; other changes are
+    /// refused.
     ///
     /// - Parameters:
     ///   - given: The requested rules; nil for the stored ones.
@@ -197,10 +198,11 @@ package enum DurableChange: Hashable, Sendable {
     }
 }
 
-/// A change of all keys of a selection: the rows that a namespace had when it began, in the order of their insertion, of which some are
-/// done.
+/// A change of all keys of a selection: the rows that a namespace had when it began, in the order of their insertion,
+/// of which some are done.
 ///
-/// A store whose steps lock out others makes the change in several steps: what is submitted between them stays as it is.
+/// A store whose steps lock out others makes the change in several steps: what is submitted between them stays as it
+/// is.
 package struct DurableSweep: Hashable, Sendable {
     fileprivate let selection: DurableSelection
     /// The rows that are left.

@@ -45,8 +45,8 @@ public struct DurableStatus: Hashable, Sendable {
     public var retrying = 0
     /// The number of runs that have used up their attempts: see ``DurableCoalescer/dead(limit:)``.
     public var dead = 0
-    /// How long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is due,
-    /// or a run whose lease has expired.
+    /// How long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is
+    /// due, or a run whose lease has expired.
     public var oldestDue: Duration?
     /// The number of attempts that have begun since the namespace was created.
     public var attempts = 0
@@ -54,11 +54,11 @@ public struct DurableStatus: Hashable, Sendable {
     public var lostLeases = 0
     /// The number of runs that have begun since the namespace was created: further attempts do not count.
     public var runs = 0
-    /// The number of submits behind those runs: `executed / runs` submits became one. Those of a run whose values went back count again
-    /// with the run that executes them.
+    /// The number of submits behind those runs: `executed / runs` submits became one. Those of a run whose values went
+    /// back count again with the run that executes them.
     public var executed = 0
-    /// The number of attempts that ended because the handler threw. Leases that expired are in ``lostLeases``, and runs that a newer
-    /// value interrupted in ``restarted``.
+    /// The number of attempts that ended because the handler threw. Leases that expired are in ``lostLeases``, and runs
+    /// that a newer value interrupted in ``restarted``.
     public var failures = 0
     /// The number of times that the values of a run went back for a newer value: see ``DurableWhileRunning``.
     public var restarted = 0
@@ -124,8 +124,8 @@ public struct DurableStatus: Hashable, Sendable {
 public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The key.
     public var key: Key
-    /// The number of submits behind the value that is not due yet, and behind one that was interrupted and joins it; zero if there
-    /// is none.
+    /// The number of submits behind the value that is not due yet, and behind one that was interrupted and joins it;
+    /// zero if there is none.
     public var pending: Int
     /// The time until that value falls due; nil if there is none, or only an interrupted one, which joins the next.
     public var dueIn: Duration?
@@ -219,8 +219,8 @@ public struct DurableListedRun: Hashable, Sendable {
     public var worker: Int64?
     /// The time until the next attempt; nil while a worker has the run.
     public var retryIn: Duration?
-    /// The time until the worker's lease ends, unless it says before that the run goes on; zero if it has ended. Nil between two
-    /// attempts.
+    /// The time until the worker's lease ends, unless it says before that the run goes on; zero if it has ended. Nil
+    /// between two attempts.
     public var leaseFor: Duration?
 
     package init(
@@ -385,8 +385,8 @@ public enum DurableRetry: Hashable, Sendable {
     case accepted
     /// There is no dead run with that id.
     case notFound
-    /// With `latest`: the key has been submitted again since, and an old value must not overwrite a newer one. Discard the
-    /// run.
+    /// With `latest`: the key has been submitted again since, and an old value must not overwrite a newer one. Discard
+    /// the run.
     case outdated
     /// The key has another run now, and never has two at once. Retry when that run has ended.
     case busy

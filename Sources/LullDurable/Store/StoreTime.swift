@@ -3,12 +3,13 @@ internal import Foundation
 internal import Lull
 package import LullCore
 
-/// The time of a store, which all its users share, derived from the clocks of their machines; for implementers of a store.
+/// The time of a store, which all its users share, derived from the clocks of their machines; for implementers of a
+/// store.
 ///
-/// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and cannot be set. Under another
-/// boot, or when that clock has gone back (on a machine that was restored from a snapshot), it advances by the time that
-/// has passed on the wall clock. It never runs back and never stands still. Setting the wall clock has no effect within
-/// a boot; across boots, a forward jump makes values due early by at most the jump.
+/// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and cannot be set. Under
+/// another boot, or when that clock has gone back (on a machine that was restored from a snapshot), it advances by the
+/// time that has passed on the wall clock. It never runs back and never stands still. Setting the wall clock has no
+/// effect within a boot; across boots, a forward jump makes values due early by at most the jump.
 package struct StoreTime: Hashable, Sendable {
     /// A reading of the clocks of a machine at one moment.
     package struct Reading: Hashable, Sendable {
@@ -128,8 +129,8 @@ public struct StoreClock: Sendable {
             sleep: { try await clock.sleep(for: $0) })
     }
 
-    /// Returns an identifier of this boot of the machine. If the system has none, each start of a process counts as a boot,
-    /// which never makes anything due too early.
+    /// Returns an identifier of this boot of the machine. If the system has none, each start of a process counts as a
+    /// boot, which never makes anything due too early.
     private static func bootID() -> String {
         #if canImport(Darwin)
             var bytes = [UInt8](repeating: 0, count: 64)

@@ -1,8 +1,8 @@
 package import LullCore
 
-// The counts of a namespace, as stores keep them so that `status` need not read every row: each step that changes rows changes them
-// with it. No step notes that time passes, so rows are counted as they are stored, by the period in which they wake: what was pending
-// in those of past periods has fallen due since.
+// The counts of a namespace, as stores keep them so that `status` need not read every row: each step that changes rows
+// changes them with it. No step notes that time passes, so rows are counted as they are stored, by the period in which
+// they wake: what was pending in those of past periods has fallen due since.
 
 /// The counts of some rows as they are stored.
 package struct Tally: Equatable, Sendable {
@@ -12,7 +12,8 @@ package struct Tally: Equatable, Sendable {
     package var retrying = 0
     /// Those that are pending and have nothing ready: when they fall due, another key is ready.
     package var due = 0
-    /// Those that are pending and wait for another attempt after a failure: when they fall due, `latest` drops the failed run.
+    /// Those that are pending and wait for another attempt after a failure: when they fall due, `latest` drops the
+    /// failed run.
     package var replaced = 0
 
     package init() {}
@@ -86,8 +87,8 @@ package struct WokenRows {
     fileprivate var isComplete: Bool { recent == nil }
     fileprivate var counted: [DurableRow] { recent ?? first }
 
-    /// Returns for how long the oldest work that waits for a worker has waited. What has waited longest has woken first, but for a value
-    /// that is ready behind a run.
+    /// Returns for how long the oldest work that waits for a worker has waited. What has waited longest has woken
+    /// first, but for a value that is ready behind a run.
     fileprivate func oldestDue(
         _ ready: CoreInstant?, _ status: DurableStatus, at now: CoreInstant
     ) -> Duration? {
@@ -101,8 +102,8 @@ package struct WokenRows {
 extension DurableStatus {
     /// Adds what a store has counted.
     ///
-    /// If more rows have woken than it looks at, those of past periods are counted by their tallies: one whose delay was restarted
-    /// counts as ready from the instant at which it would have been without.
+    /// If more rows have woken than it looks at, those of past periods are counted by their tallies: one whose delay
+    /// was restarted counts as ready from the instant at which it would have been without.
     ///
     /// - Parameters:
     ///   - tallies: The tallies of periods.

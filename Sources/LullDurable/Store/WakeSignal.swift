@@ -1,8 +1,8 @@
 package import Lull
 package import LullCore
 
-/// A wake-up signal for workers of this process: there is something to claim earlier than the instant that was announced to
-/// them, or a run of theirs may have been interrupted.
+/// A wake-up signal for workers of this process: there is something to claim earlier than the instant that was
+/// announced to them, or a run of theirs may have been interrupted.
 ///
 /// A store has this value under its lock, and resumes the woken waiters after releasing the lock.
 package struct WakeSignal: Sendable {
@@ -37,8 +37,8 @@ package struct WakeSignal: Sendable {
 
     package init() {}
 
-    /// Announces to a worker that there is nothing to claim before an instant. Wakes other workers to which a later instant was
-    /// announced: the lease of the run that this worker has just claimed may end while it is busy.
+    /// Announces to a worker that there is nothing to claim before an instant. Wakes other workers to which a later
+    /// instant was announced: the lease of the run that this worker has just claimed may end while it is busy.
     ///
     /// - Parameters:
     ///   - next: The instant; nil for never.
@@ -148,8 +148,8 @@ extension WakeSignal {
     /// Waits until the signal is given, the time is up, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - add: Adds the waiter under the lock of the store, and returns whether it has to wait. It returns false if the task has
-    ///     been cancelled: the cancellation has found nothing to resume.
+    ///   - add: Adds the waiter under the lock of the store, and returns whether it has to wait. It returns false if
+    ///     the task has been cancelled: the cancellation has found nothing to resume.
     ///   - remove: Removes the waiter.
     package static func wait(
         atMost time: Duration, by clock: StoreClock, add: @escaping @Sendable (Waiter) -> Bool,

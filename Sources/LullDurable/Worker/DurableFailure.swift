@@ -41,7 +41,8 @@ extension DurableFailure {
 }
 
 extension DurableRun {
-    /// Returns the key as the debouncer has it, or nil if no key of the type has its bytes: for logs of a ``DurableFailure``.
+    /// Returns the key as the debouncer has it, or nil if no key of the type has its bytes: for logs of a
+    /// ``DurableFailure``.
     public func key<Key: DurableKey>(as type: Key.Type) -> Key? {
         Key(durableBytes: key)
     }

@@ -7,8 +7,8 @@ package import LullCore
 /// let retry = RetryPolicy(initialDelay: .seconds(5), maxDelay: .seconds(3600), maxAttempts: 50)
 /// ```
 ///
-/// The delay doubles with every attempt up to ``maxDelay``. Each delay is then shortened at random to between a half and
-/// all of that, so that runs that failed together are not retried together. How to choose: <doc:WorkThatSurvives>.
+/// The delay doubles with every attempt up to ``maxDelay``. Each delay is then shortened at random to between a half
+/// and all of that, so that runs that failed together are not retried together. How to choose: <doc:WorkThatSurvives>.
 public struct RetryPolicy: Hashable, Sendable {
     /// The delay after the first failed attempt.
     public var initialDelay: Duration

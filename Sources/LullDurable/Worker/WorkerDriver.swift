@@ -3,12 +3,12 @@ internal import LullCore
 
 /// Drives a ``WorkerStateMachine`` with a store, a clock and tasks: hands events in, and carries the actions out.
 ///
-/// Nothing but the state machine runs under the lock. Whatever has to be awaited runs in an unstructured task: the task that
-/// runs the worker may be cancelled, and its handlers still have their time.
+/// Nothing but the state machine runs under the lock. Whatever has to be awaited runs in an unstructured task: the task
+/// that runs the worker may be cancelled, and its handlers still have their time.
 ///
-/// Handlers that end are not reported one by one. A task waits until all handlers that were decided on have been started, and
-/// until those that end at once have ended; then it hands their ends in together. Their reports, and one claim for all the
-/// slots that they free, go to the store in one call and can therefore share a transaction.
+/// Handlers that end are not reported one by one. A task waits until all handlers that were decided on have been
+/// started, and until those that end at once have ended; then it hands their ends in together. Their reports, and one
+/// claim for all the slots that they free, go to the store in one call and can therefore share a transaction.
 final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     typealias Handler = @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
     private typealias Completion = (continuation: CheckedContinuation<Void, Never>, work: Work?)
@@ -260,7 +260,8 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         if isFirst { handInSoon() }
     }
 
-    /// Hands in the handlers that have ended, once every task that is ready has had a turn and no further handler has ended.
+    /// Hands in the handlers that have ended, once every task that is ready has had a turn and no further handler has
+    /// ended.
     private func handInSoon() {
         spawn("a worker's reports") {
             var (seen, count) = (0, self.state.change { $0.ended.count })

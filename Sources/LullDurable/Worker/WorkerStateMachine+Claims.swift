@@ -66,8 +66,8 @@ extension WorkerStateMachine {
         }
     }
 
-    /// Whether the worker can write to the store and run handlers, and has no run whose lease may have ended (during sleep, for
-    /// example): a claim would take that run over from the worker itself.
+    /// Whether the worker can write to the store and run handlers, and has no run whose lease may have ended (during
+    /// sleep, for example): a claim would take that run over from the worker itself.
     private var mayClaim: Bool {
         if let obstacle, now < obstacle.retryAt { return false }
         if let outage, now < outage.retryAt || runs.values.contains(where: { $0.hasFailedReport }) { return false }
@@ -166,8 +166,8 @@ extension WorkerStateMachine {
         return jitter.shorten(backoff.delay(after: failures))
     }
 
-    /// Returns when to repeat a report that has failed that often: together with all other calls, or later if only this report
-    /// keeps failing.
+    /// Returns when to repeat a report that has failed that often: together with all other calls, or later if only this
+    /// report keeps failing.
     mutating func nextReport(after failures: Int) -> CoreInstant {
         if let outage, failures <= outage.count { return outage.retryAt }
         return now.advanced(by: pause(after: failures))

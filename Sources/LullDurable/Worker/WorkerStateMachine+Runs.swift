@@ -21,8 +21,8 @@ extension WorkerStateMachine {
         var isInterrupted = false
         /// How many reports of the run have failed in a row.
         var failedReports = 0
-        /// The run as it was handed out again during its final report, by a claim sent at an instant: its lease had ended, or
-        /// the store had recorded the report before the claim.
+        /// The run as it was handed out again during its final report, by a claim sent at an instant: its lease had
+        /// ended, or the store had recorded the report before the claim.
         var reclaimed: (run: DurableRun, since: CoreInstant)?
 
         /// The life of a run in a worker.
@@ -68,7 +68,8 @@ extension WorkerStateMachine {
     mutating func take(_ run: DurableRun, _ since: CoreInstant) {
         if var held = runs[run.id] {
             if held.isRunning {
-                // The worker has taken over its own run, whose lease had ended: the handler goes on under the new fence.
+                // The worker has taken over its own run, whose lease had ended: the handler goes on under the new
+                // fence.
                 held.run = retained(run)
                 held.isLeased = true
                 renew(&held, since)

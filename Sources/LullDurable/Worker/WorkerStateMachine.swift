@@ -1,8 +1,9 @@
 internal import Lull
 package import LullCore
 
-/// The decisions of a worker: what it claims and when, when it sends heartbeats, what an answer means, when it tries again, and
-/// how it stops. It has no store, no clock and no task: it takes events with their instants, and returns actions.
+/// The decisions of a worker: what it claims and when, when it sends heartbeats, what an answer means, when it tries
+/// again, and how it stops. It has no store, no clock and no task: it takes events with their instants, and returns
+/// actions.
 ///
 /// Its phases:
 ///
@@ -15,8 +16,8 @@ package import LullCore
 /// | stopping | no run and no claim is left, or the last deadline has passed | finished |
 /// | finished | any | finished: late events are ignored |
 ///
-/// Inside these, `ClaimState` is the state of its search for runs, and `HeldRun.State` that of each run that it has. An event
-/// that is impossible in the present state stops the program.
+/// Inside these, `ClaimState` is the state of its search for runs, and `HeldRun.State` that of each run that it has. An
+/// event that is impossible in the present state stops the program.
 ///
 /// A driver, be it one with tasks and a clock or a simulation in virtual time, does this:
 ///
@@ -35,8 +36,8 @@ package import LullCore
 ///
 /// - It is done when ``isFinished``.
 ///
-/// Instants are the worker's own, on any clock that does not run back; the store's time is never used. At most one claim,
-/// one `wait` and one `watch` are under way at a time, and at most one handler of a run.
+/// Instants are the worker's own, on any clock that does not run back; the store's time is never used. At most one
+/// claim, one `wait` and one `watch` are under way at a time, and at most one handler of a run.
 package struct WorkerStateMachine: Sendable {
     /// An event in the life of a worker.
     package enum Event: Sendable {
@@ -50,8 +51,8 @@ package struct WorkerStateMachine: Sendable {
         case watchEnded(Result<[Int64], DurableError>)
         /// A handler has returned, or thrown an error with this text.
         case handlerEnded(run: Int64, error: String?)
-        /// This machine could not run a handler. The run goes back to the store without an attempt being spent, and the worker
-        /// claims nothing for a while.
+        /// This machine could not run a handler. The run goes back to the store without an attempt being spent, and the
+        /// worker claims nothing for a while.
         case notStarted(run: Int64)
         /// A report was answered.
         case reported(DurableReport, Result<DurableReport.Answer, DurableError>)
@@ -263,10 +264,11 @@ extension WorkerStateMachine {
         package var grace: CoreDuration
         /// Whether the values of a run are retained after its start, for failure reports that show them.
         package var keepsValues: Bool
-        /// Whether the worker watches for interruptions of its runs: in namespaces that restart runs. Without, it learns of one by the
-        /// answer to its next heartbeat.
+        /// Whether the worker watches for interruptions of its runs: in namespaces that restart runs. Without, it
+        /// learns of one by the answer to its next heartbeat.
         package var watches: Bool
-        /// Whether the worker tells the store every minute that it is there: all do but those of tests that list each action.
+        /// Whether the worker tells the store every minute that it is there: all do but those of tests that list each
+        /// action.
         package var announces: Bool
 
         package init(

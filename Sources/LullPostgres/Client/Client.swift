@@ -2,7 +2,8 @@ internal import LullDurable
 
 /// The calls of a store, which a thread of its own makes.
 ///
-/// Submits share statements (``SubmitQueue``). Other calls are sent one after the other over the connection of their role.
+/// Submits share statements (``SubmitQueue``). Other calls are sent one after the other over the connection of their
+/// role.
 final class Client: ServerClient {
     /// What a connection is used for, so that one kind of call does not wait for another.
     enum Role: Sendable {
@@ -34,8 +35,8 @@ final class Client: ServerClient {
 
     /// Starts the thread.
     ///
-    /// - Parameter notified: Receives the namespaces in which something may be due, and nil if notifications may have been
-    ///   missed.
+    /// - Parameter notified: Receives the namespaces in which something may be due, and nil if notifications may have
+    ///   been missed.
     init(
         _ url: ConnectionURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void
     ) throws(DurableError) {

@@ -81,7 +81,8 @@ final class Connection {
         }
     }
 
-    /// Takes what has arrived. Returns the answer when the server is ready again: before that it may not have committed.
+    /// Takes what has arrived. Returns the answer when the server is ready again: before that it may not have
+    /// committed.
     func receive() throws(Broken) -> Result<Rows, ServerError>? {
         guard lull_PQconsumeInput(handle) == 1 else { throw Broken(message: message) }
         while lull_PQisBusy(handle) == 0 {

@@ -96,8 +96,8 @@ struct ConnectionURL: Sendable {
 }
 
 extension String {
-    /// Returns the text with a sign before each of some others. It looks at scalars: in a character, a mark that combines with a quote
-    /// would hide the quote.
+    /// Returns the text with a sign before each of some others. It looks at scalars: in a character, a mark that
+    /// combines with a quote would hide the quote.
     func quoting(_ others: String, with sign: Unicode.Scalar) -> String {
         var quoted = UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -1,15 +1,17 @@
 internal import LullDurable
 
-/// A place for one connection, with the statements that are to be sent over it, one after the other. Only the client's thread
-/// uses it.
+/// A place for one connection, with the statements that are to be sent over it, one after the other. Only the client's
+/// thread uses it.
 ///
 /// It is a state machine:
 ///
-/// - *closed*: there is no connection. With a statement to send, and when the pause after a failure is over, it connects.
+/// - *closed*: there is no connection. With a statement to send, and when the pause after a failure is over, it
+///   connects.
 /// - *connecting*: to one host after the other, each with a time limit.
 /// - *idle*: a statement can be sent.
-/// - *busy*: a statement was sent, and its answer has not arrived. When it has, the link is idle. If the connection breaks or the
-///   statement's time is up, the link is closed; a statement that may be repeated stays the first to be sent.
+/// - *busy*: a statement was sent, and its answer has not arrived. When it has, the link is idle. If the connection
+///   breaks or the statement's time is up, the link is closed; a statement that may be repeated stays the first to be
+///   sent.
 final class Link {
     typealias Instant = ContinuousClock.Instant
 

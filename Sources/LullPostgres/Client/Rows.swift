@@ -9,7 +9,8 @@ struct Rows: Sendable {
     var first: Row? { rows.first }
 }
 
-/// A row of an answer. A value that is not of the expected type reads as null: the statement and its reading are written together.
+/// A row of an answer. A value that is not of the expected type reads as null: the statement and its reading are
+/// written together.
 struct Row: Sendable {
     let values: [[UInt8]?]
 
@@ -99,8 +100,8 @@ struct Statement: Sendable {
 
     mutating func add(_ array: [[UInt8]]) { add(Self.array(of: array, TypeID.bytes), TypeID.arrayOfBytes) }
 
-    /// An array: the number of dimensions, whether there are nulls, the type; size and first index of the dimension; the elements,
-    /// each after its length.
+    /// An array: the number of dimensions, whether there are nulls, the type; size and first index of the dimension;
+    /// the elements, each after its length.
     private static func array(of elements: [[UInt8]?], _ type: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + ($1?.count ?? 0) })

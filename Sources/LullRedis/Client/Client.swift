@@ -28,7 +28,8 @@ final class Client: ServerClient {
 
     /// Starts the thread.
     ///
-    /// - Parameter notified: Receives the namespaces in which something may be due, and nil if hints may have been missed.
+    /// - Parameter notified: Receives the namespaces in which something may be due, and nil if hints may have been
+    ///   missed.
     init(
         _ url: RedisURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void
     ) throws(DurableError) {

@@ -1,7 +1,7 @@
 internal import LullReference
 
-/// The simulation's own records, independent of the rules of the store: what was acknowledged, which worker has what, and
-/// what was completed.
+/// The simulation's own records, independent of the rules of the store: what was acknowledged, which worker has what,
+/// and what was completed.
 struct Books {
     private struct Holding {
         var run: Int

@@ -2,11 +2,11 @@ internal import LullReference
 internal import Lull
 internal import LullDurable
 
-/// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die and come
-/// back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
+/// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die
+/// and come back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
 ///
-/// Everything is determined by the seed. After every step the answers are compared with those of the model and with books that
-/// the simulation keeps for itself; at the end a healthy worker does what is left.
+/// Everything is determined by the seed. After every step the answers are compared with those of the model and with
+/// books that the simulation keeps for itself; at the end a healthy worker does what is left.
 package struct DurableSimulation: Sendable {
     private static let places = Guarded(0)
 

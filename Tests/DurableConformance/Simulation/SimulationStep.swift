@@ -1,7 +1,7 @@
 internal import LullReference
 
-/// One thing that happens to a store, its producers and its workers. Times are in the simulation's units; numbers that choose
-/// one of several things are taken modulo how many there are.
+/// One thing that happens to a store, its producers and its workers. Times are in the simulation's units; numbers that
+/// choose one of several things are taken modulo how many there are.
 enum SimulationStep: Sendable {
     /// Time passes.
     case pass(Int)

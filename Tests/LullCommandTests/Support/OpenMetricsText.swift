@@ -1,5 +1,5 @@
-/// Parses the OpenMetrics text format, and refuses what its grammar does; also what Prometheus' older text format has otherwise, and
-/// samples without help.
+/// Parses the OpenMetrics text format, and refuses what its grammar does; also what Prometheus' older text format has
+/// otherwise, and samples without help.
 struct OpenMetricsText {
     struct Fault: Error {
         let line: String

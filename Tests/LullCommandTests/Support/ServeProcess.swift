@@ -37,7 +37,8 @@ final class ServeProcess {
         port = Self.port(line)
     }
 
-    /// Starts `lull top --page` on the socket of a program, at a port, which the system chooses, or at a socket, and waits until it serves.
+    /// Starts `lull top --page` on the socket of a program, at a port, which the system chooses, or at a socket, and
+    /// waits until it serves.
     init(topOf program: String, socket: String? = nil) throws {
         process = try ToolProcess(
             ["top", "--page", program] + (socket.map { ["--listen", "unix:\($0)"] } ?? []))

@@ -164,8 +164,8 @@ final class Comparison {
         } while engine.alarm.nanoseconds <= model.now && engine.alarm < .farFuture
     }
 
-    /// What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call for all
-    /// keys is under way, the two number what it starts differently.
+    /// What falls due while a handler runs depends on when it ends, so the engine has to know the time. While a call
+    /// for all keys is under way, the two number what it starts differently.
     private func catchUpBeforeEnd() -> String? {
         if isLazy { advance(to: model.now, limit: nil) }
         return isLazy && sweeps.isEmpty ? synchronise() : nil

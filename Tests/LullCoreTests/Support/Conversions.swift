@@ -1,7 +1,8 @@
 public import LullCore
 import LullReference
 
-// Conversions between the types of the reference model and those of the engine. A unit of the reference's time is a nanosecond.
+// Conversions between the types of the reference model and those of the engine. A unit of the reference's time is a
+// nanosecond.
 
 extension CoreInstant {
     init(_ instant: Int) { self.init(nanoseconds: Int64(instant)) }

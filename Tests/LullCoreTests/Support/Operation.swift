@@ -48,8 +48,8 @@ enum Operation: Sendable, CustomStringConvertible {
 struct Trial: Sendable {
     var setup: ReferenceSetup
     var operations: [Operation]
-    /// Whether the engine learns the time only from the calls on each key, as from a driver whose timer is late, and carries
-    /// out calls for all keys in portions, with other calls in between.
+    /// Whether the engine learns the time only from the calls on each key, as from a driver whose timer is late, and
+    /// carries out calls for all keys in portions, with other calls in between.
     var isLazy: Bool
 
     init(setup: ReferenceSetup, operations: [Operation], isLazy: Bool = false) {

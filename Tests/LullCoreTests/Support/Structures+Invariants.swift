@@ -93,7 +93,8 @@ extension DeadlineQueue {
         return broken.rules
     }
 
-    /// Only the first chunk of a chain has room, none is empty, and each is at most four times as large as the one before it.
+    /// Only the first chunk of a chain has room, none is empty, and each is at most four times as large as the one
+    /// before it.
     private func checkChain(_ chain: Chunk?, _ name: @autoclosure () -> String, _ broken: inout Broken) {
         let chunks = Self.chunks(chain)
         broken.unless(chunks.allSatisfy { !$0.isEmpty }, "\(name()): no chunk is empty")
@@ -229,7 +230,8 @@ extension KeyIndex {
         return segments + levels + (directory == nil ? 0 : directoryCount * MemoryLayout<Segment>.stride)
     }
 
-    /// Checks that every entry is where the directory says, that every search ends, and that none passes a tombstone in vain.
+    /// Checks that every entry is where the directory says, that every search ends, and that none passes a tombstone in
+    /// vain.
     ///
     /// - Parameter hashOf: Returns the hash of the key of a slot.
     func checkInvariants(hashOf: (UInt32) -> UInt) -> [String] {

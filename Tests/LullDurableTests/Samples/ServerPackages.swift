@@ -1,8 +1,9 @@
 import LullTesting
 import TestSupport
 
-// What the samples of the page on servers use of swift-service-lifecycle, swift-log and swift-metrics: the declarations as these packages
-// publish them, without what the samples do not use. What stands behind them is the test's: shutting down by a call, and records.
+// What the samples of the page on servers use of swift-service-lifecycle, swift-log and swift-metrics: the declarations
+// as these packages publish them, without what the samples do not use. What stands behind them is the test's: shutting
+// down by a call, and records.
 
 // swift-service-lifecycle 2
 

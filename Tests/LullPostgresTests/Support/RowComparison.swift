@@ -1,8 +1,8 @@
 import LullCore
 import LullDurable
 
-/// The same calls to the functions of the server and to a ``/LullDurable/DurableRow`` for each key, at instants that the test
-/// gives. Instants are whole microseconds.
+/// The same calls to the functions of the server and to a ``/LullDurable/DurableRow`` for each key, at instants that
+/// the test gives. Instants are whole microseconds.
 struct RowComparison {
     let sql: SQL
     let namespace: String

@@ -51,7 +51,8 @@ final class FaultyDisk {
         try text.write(toFile: folder + "/mode", atomically: true, encoding: .utf8)
     }
 
-    /// A crash of the machine: the files that the server has appended to end where they were last synced. The server must have ended.
+    /// A crash of the machine: the files that the server has appended to end where they were last synced. The server
+    /// must have ended.
     ///
     /// - Returns: The instant of the last write that a completed sync covers, in seconds since 1970.
     func crash(_ server: TestRedis) throws -> Double {

@@ -2,8 +2,8 @@ import LullCore
 import LullDurable
 @testable import LullRedis
 
-/// The same calls to the scripts and to a ``/LullDurable/DurableRow`` for each key, at instants that the test gives. Instants are whole
-/// microseconds.
+/// The same calls to the scripts and to a ``/LullDurable/DurableRow`` for each key, at instants that the test gives.
+/// Instants are whole microseconds.
 struct RowComparison {
     let session: Session
     let namespace: String

@@ -130,7 +130,8 @@ import Testing
         #expect(try values(in: file) == ["two"])
     }
 
-    // After a failed sync, the system may never write parts of the log. The log is repaired before anything relies on it.
+    // After a failed sync, the system may never write parts of the log. The log is repaired before anything relies on
+    // it.
 
     @Test func `a power cut during recovery from a failed sync damages nothing`() throws {
         let cuts = try cutsAfterAFailedSync { disk, cut, file, _ in

@@ -6,8 +6,8 @@ import Testing
 
 @testable import LullSQLite
 
-/// A client that submits and works on a failing disk: the power is cut, the process is killed, the disk fails or is full, at any
-/// call of SQLite. The seed determines everything that happens.
+/// A client that submits and works on a failing disk: the power is cut, the process is killed, the disk fails or is
+/// full, at any call of SQLite. The seed determines everything that happens.
 final class FaultTrial {
     private let disk: FaultyDisk
     private let place: Place

@@ -65,7 +65,8 @@ struct SavingBeforeTheEndTests {
     /// Asks this process to end, again and again: it ignores that until somebody waits for it.
     @Test
     func `a program waits for the request to end, and saves what is left`() async throws {
-        // On Linux, to ignore the signal once more would take it from Dispatch; tests of several language modes share a process.
+        // On Linux, to ignore the signal once more would take it from Dispatch; tests of several language modes share a
+        // process.
         if getenv("LULL_SIGTERM_TESTED") != nil { return }
         setenv("LULL_SIGTERM_TESTED", "1", 1)
         signal(SIGTERM, SIG_IGN)

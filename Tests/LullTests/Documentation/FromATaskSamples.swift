@@ -3,8 +3,8 @@ import LullTesting
 import TestSupport
 import Testing
 
-// The code of the article "From a task that sleeps". The plain code sleeps in real time: where that would take long, it is compiled,
-// and not waited for.
+// The code of the article "From a task that sleeps". The plain code sleeps in real time: where that would take long, it
+// is compiled, and not waited for.
 
 @Suite("From a task that sleeps")
 struct FromATaskSamples {

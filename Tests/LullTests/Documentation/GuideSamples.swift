@@ -3,7 +3,8 @@ import LullTesting
 import TestSupport
 import Testing
 
-// The code of the README and of the guides in docs/. Where a sample has no clock of its own, the clock of the test has been added.
+// The code of the README and of the guides in docs/. Where a sample has no clock of its own, the clock of the test has
+// been added.
 
 @Suite("The samples of the README and of the guides")
 struct GuideSamples {

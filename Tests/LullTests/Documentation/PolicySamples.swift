@@ -3,7 +3,8 @@ import Lull
 import LullTesting
 import Testing
 
-// The code of the page "Choosing a policy". Where a sample has no clock of its own, the clock of the test has been added.
+// The code of the page "Choosing a policy". Where a sample has no clock of its own, the clock of the test has been
+// added.
 
 @Suite("The samples of the page on policies")
 struct PolicySamples {

@@ -4,8 +4,8 @@ import LullTesting
 import TestSupport
 import Testing
 
-// The picture of each rule for running handlers in the article "Choosing a policy": drawn by debouncers on a manual clock, a second in
-// three columns.
+// The picture of each rule for running handlers in the article "Choosing a policy": drawn by debouncers on a manual
+// clock, a second in three columns.
 
 @Suite("The picture of the rules for running handlers")
 struct RunningTimelines {

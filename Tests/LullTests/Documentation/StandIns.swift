@@ -1,8 +1,8 @@
 import TestSupport
 import Lull
 
-// The services that the samples of the documentation call. A type that is not an actor says that it is not isolated, for the mode in
-// which types belong to the main actor unless they say otherwise.
+// The services that the samples of the documentation call. A type that is not an actor says that it is not isolated,
+// for the mode in which types belong to the main actor unless they say otherwise.
 
 nonisolated struct Draft: Equatable, Sendable {
     var text: String

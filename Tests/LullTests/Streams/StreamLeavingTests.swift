@@ -44,7 +44,8 @@ struct StreamLeavingTests {
         try await form.consume(numbers) { true }
         let asked = numbers.asked.all.count
         await numbers.end.pass()
-        // The reader may just have been about to ask, and once more it tells an upstream that reacts to it that it is cancelled.
+        // The reader may just have been about to ask, and once more it tells an upstream that reacts to it that it is
+        // cancelled.
         #expect(numbers.asked.all.count <= asked + 2)
     }
 

@@ -97,7 +97,8 @@ struct StreamMemoryTests {
                 await door.pass()
             }
         }
-        // The 41st number fills the first batch, which the consumer takes, and the 42nd the second, which waits. One more is read.
+        // The 41st number fills the first batch, which the consumer takes, and the 42nd the second, which waits. One
+        // more is read.
         await clock.advance(by: .zero, until: .started)
         #expect(seen.all == [[1, 11, 21, 31, 41]])
         #expect(numbers.asked.all.count == 43)

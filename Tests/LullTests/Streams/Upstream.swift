@@ -1,8 +1,8 @@
 import Lull
 import TestSupport
 
-/// A sequence of numbers that counts what is asked of it, and does not react to cancellation; every iterator begins with the
-/// first.
+/// A sequence of numbers that counts what is asked of it, and does not react to cancellation; every iterator begins
+/// with the first.
 struct Numbers: AsyncSequence, Sendable {
     let asked = Record<Int>()
     var count = 1000

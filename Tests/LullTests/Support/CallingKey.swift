@@ -21,8 +21,8 @@ final class CallingKey: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
-/// Runs a body on a thread of its own, and fails if it has not ended within a time that is long for anything but waiting
-/// for itself.
+/// Runs a body on a thread of its own, and fails if it has not ended within a time that is long for anything but
+/// waiting for itself.
 func withinReason(_ body: @escaping @Sendable () -> Void) async throws {
     let hasEnded = Guarded(false)
     DispatchQueue(label: "within reason").async {

@@ -3,13 +3,15 @@ import Lull
 
 /// A bot that waits until somebody has finished, and answers once to all they have written.
 ///
-/// It reads lines such as `ada: hello` from standard input. The first argument is the pause, in seconds, after which it answers.
+/// It reads lines such as `ada: hello` from standard input. The first argument is the pause, in seconds, after which it
+/// answers.
 @main
 struct ChatBot {
     static func main() async {
         let pause = CommandLine.arguments.dropFirst().first.flatMap(Double.init) ?? 1.5
 
-        // One gate per person: those who write at the same time do not hold each other up. Who never pauses gets an answer, too.
+        // One gate per person: those who write at the same time do not hold each other up. Who never pauses gets an
+        // answer, too.
         let answer = KeyedDebouncer(collectingFor: .seconds(pause), maxWait: .seconds(10 * pause)) {
             (person: String, messages: [String]) in
             print("bot to \(person): \(reply(to: messages))")

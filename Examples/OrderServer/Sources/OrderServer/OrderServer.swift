@@ -7,11 +7,11 @@ struct Order: Codable, Sendable {
     var status: String
 }
 
-/// A server that mails a customer about an order when it has stopped changing: once for several changes, and also if the server is
-/// killed meanwhile. Any number of these servers share one database.
+/// A server that mails a customer about an order when it has stopped changing: once for several changes, and also if
+/// the server is killed meanwhile. Any number of these servers share one database.
 ///
-/// `PUT /orders/17` changes an order, and `GET /` says how much is pending. In the environment, `DATABASE` is the URL of a
-/// PostgreSQL database, `PORT` where to listen, and `WAIT` the quiet period in seconds.
+/// `PUT /orders/17` changes an order, and `GET /` says how much is pending. In the environment, `DATABASE` is the URL
+/// of a PostgreSQL database, `PORT` where to listen, and `WAIT` the quiet period in seconds.
 @main
 struct OrderServer {
     static func main() async throws {

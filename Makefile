@@ -68,7 +68,7 @@ test-firmware: ## Run them in QEMU, which is installed if missing: contacts that
 	@scripts/install-missing firmware
 	@cd Firmware/tests && SCRATCH=$(abspath $(SCRATCH)) PYTHONDONTWRITEBYTECODE=1 python3 -m unittest
 
-playground: ## Build the page for trying Lull in a browser: docs/playground/index.html.
+playground: ## Build the page for trying Lull in a browser: SCRATCH/playground/index.html (.build/playground/index.html).
 	@scripts/playground
 
 test-playground: ## Test that page in a headless browser, which is installed if missing.

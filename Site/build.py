@@ -1,6 +1,6 @@
 """Builds the site: the start page, which is the README, the pages of docs/, those of the documentation, and the playground.
 
-build.py ARCHIVE OUT: ARCHIVE is what `docc convert` has made. ADDRESS is where the site will be, REPOSITORY where its sources are;
+build.py ARCHIVE PLAYGROUND OUT: ARCHIVE is what `docc convert` has made, PLAYGROUND the page of `make playground`. ADDRESS is where the site will be, REPOSITORY where its sources are;
 without them, the pages name neither.
 """
 
@@ -44,7 +44,8 @@ def words(markup):
 
 
 class Site:
-    def __init__(self, archive, out):
+    def __init__(self, archive, playground, out):
+        self.made_playground = playground
         self.out = out
         shutil.rmtree(out, ignore_errors=True)
         with open(os.path.join(ROOT, "Site/page.html"), encoding="utf-8") as file:
@@ -80,7 +81,8 @@ class Site:
             raise SystemExit(f"site: the documentation has no page for {path}")
         if path == "README.md":
             return ""
-        if path == "docs/playground/index.html":
+        # It says how to get the page, which the site has.
+        if path == "Playground/README.md":
             return "playground/"
         if path.endswith(".md"):
             return path[:-3] + ".html"
@@ -175,7 +177,7 @@ class Site:
             return ""
         there = html.escape(f"{ADDRESS}/{quote(place)}")
         tags = {"og:url": there, "og:title": html.escape(title), "og:description": html.escape(description),
-                "og:image": html.escape(f"{ADDRESS}/docs/pictures/preview.png")}
+                "og:image": html.escape(f"{ADDRESS}/preview.png")}
         return "\n".join([f'<link rel="canonical" href="{there}">', '<meta name="twitter:card" content="summary_large_image">',
                           *(f'<meta property="{name}" content="{value}">' for name, value in tags.items())])
 
@@ -284,7 +286,7 @@ class Site:
         self.page("docs/", "Guides", f'<h1>Guides</h1>\n<dl class="topics">{items}</dl>', "The guides to Lull, its command and its stores.")
 
     def playground(self):
-        with open(os.path.join(ROOT, "docs/playground/index.html"), encoding="utf-8") as file:
+        with open(self.made_playground, encoding="utf-8") as file:
             page = file.read()
         description = "Try debouncing and throttling in the browser."
         page = page.replace("<!-- address -->", self.address("playground/", "Lull: work in the lull after a burst", description))
@@ -303,7 +305,7 @@ class Site:
                   f'to <a href="{base}">the first page</a>.</p>', "This page does not exist.", root=base)
 
     def build(self):
-        self.todo = ["README.md", "docs/pictures/preview.png", "CHANGELOG.md", *self.guides]
+        self.todo = ["README.md", "CHANGELOG.md", *self.guides]
         self.follow()
         self.documented()
         self.playground()
@@ -320,4 +322,4 @@ def sentence(text, limit=200):
 
 
 if __name__ == "__main__":
-    Site(*sys.argv[1:3]).build()
+    Site(*sys.argv[1:4]).build()

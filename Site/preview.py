@@ -1,4 +1,4 @@
-"""Draws docs/pictures/preview.png, which other pages show beside a link to the site. Needs the browser of the playground's tests."""
+"""preview.py FILE: draws what other pages show beside a link to the site. Needs the browser of the playground's tests."""
 
 import os
 import sys
@@ -25,4 +25,4 @@ with Browser(1200, 630) as browser, tempfile.NamedTemporaryFile("w", suffix=".ht
     browser.resize(1200, 630)
     browser.open(page.name)
     browser.wait("return document.images[0].complete")
-    browser.screenshot(os.path.join(ROOT, "docs/pictures/preview.png"))
+    browser.screenshot(sys.argv[1])

@@ -7,7 +7,7 @@ from webdriver import Browser
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 SCRATCH = os.environ.get("SCRATCH", os.path.join(ROOT, ".build"))
-PAGE = os.environ.get("PLAYGROUND", os.path.join(ROOT, "docs/playground/index.html"))
+PAGE = os.path.join(SCRATCH, "playground/index.html")
 
 
 class PageTest(unittest.TestCase):

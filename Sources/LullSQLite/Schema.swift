@@ -128,8 +128,12 @@ extension Connection {
         case ours(version: Int64)
     }
 
-    /// Reads the kind of the file. Throws if it is not one of Lull's, or newer than this program.
+    /// Reads the kind of the file, all of it at one moment: another process may be creating the file. Throws if it is
+    /// not one of Lull's, or newer than this program.
     func kind() throws(DurableError) -> Kind {
+        let begins = !isInTransaction
+        if begins { try self[.beginReading].run() }
+        defer { if begins { rollBack() } }
         let id = try number("PRAGMA application_id")
         let version = try number("PRAGMA user_version")
         if id == 0, version == 0, try number("SELECT count(*) FROM sqlite_master") == 0 { return .empty }

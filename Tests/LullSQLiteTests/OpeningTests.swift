@@ -78,6 +78,52 @@ import Testing
         try expectRefusal("is a database, but not one of Lull's")
     }
 
+    /// Without a log, the file is still quite empty; with one, another process has begun to create it.
+    @Test(arguments: [false, true], 0..<4)
+    func `a file that another process creates meanwhile is empty or a store`(_ hasLog: Bool, _ statements: Int) throws {
+        if hasLog { try place.execute("PRAGMA journal_mode = WAL") }
+        let options = SQLiteFile.Options(machine, patience: .milliseconds(20))
+        let connection = try Connection(place.path, creates: true, options)
+        let other = Intruder(after: statements) { [place] in _ = try? SQLiteFile(place.path, options) }
+        try withExtendedLifetime(other) {
+            other.follow(connection)
+            let kind = try connection.kind()
+            #expect(other.hasCome)
+            #expect([.empty, .ours(version: Int64(Schema.migrations.count))].contains(kind))
+        }
+        connection.close()
+        #expect(refusal() == nil)
+    }
+
+    /// Does something when a connection has begun some statements.
+    private final class Intruder {
+        private let body: () -> Void
+        private var statements: Int
+        private(set) var hasCome = false
+
+        init(after statements: Int, _ body: @escaping () -> Void) {
+            (self.statements, self.body) = (statements, body)
+        }
+
+        func follow(_ connection: Connection) {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            sqlite3_trace_v2(
+                connection.handle, UInt32(SQLITE_TRACE_STMT),
+                { _, context, _, _ in
+                    guard let context else { return 0 }
+                    Unmanaged<Intruder>.fromOpaque(context).takeUnretainedValue().come()
+                    return 0
+                }, context)
+        }
+
+        private func come() {
+            statements -= 1
+            if statements >= 0 || hasCome { return }
+            hasCome = true
+            body()
+        }
+    }
+
     @Test func `a file that another program has locked is refused until it is free`() throws {
         try make()
         var other: RawConnection? = try RawConnection(place.path)

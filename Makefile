@@ -11,7 +11,7 @@ BINARY ?=
 PORT ?= 8000
 export SCRATCH FLAGS JSON CHARTS ROWS QUICK AGAINST ROUNDS PREFIX DESTDIR BINARY UPDATE ADDRESS REPOSITORY
 
-.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground serve-page test-serve-page examples pictures docs docs-serve test-site api ci clean
+.PHONY: help run install uninstall dist test test-servers modes bench check check-apple format lint embedded firmware test-firmware playground test-playground test-serve-page examples pictures docs docs-serve test-site api ci clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' Makefile
@@ -74,10 +74,7 @@ playground: ## Build the page for trying Lull in a browser: SCRATCH/playground/i
 test-playground: ## Test that page in a headless browser, which is installed if missing.
 	@scripts/test-playground
 
-serve-page: ## Build the pages of lull serve and lull top: Sources/CLullHTTP/Page.
-	@scripts/serve-page
-
-test-serve-page: ## Test these pages in a headless browser, and lull serve with Prometheus, nginx and systemd, all of which are installed if missing.
+test-serve-page: ## Test the pages of lull serve and lull top in a headless browser, and lull serve with Prometheus, nginx and systemd, all of which are installed if missing.
 	@scripts/test-serve-page
 
 examples: ## Build the examples, and try them: a chat bot, and a server with PostgreSQL, which is installed if missing.

@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "LullPostgres", dependencies: ["LullDurable", "CLullPostgres"], swiftSettings: settings),
         .target(name: "CLullRedis", exclude: ["Scripts"]),
         .target(name: "LullRedis", dependencies: ["LullDurable", "CLullRedis"], swiftSettings: settings),
-        .target(name: "CLullHTTP", dependencies: ["CLullSystem"], exclude: ["Page"]),
+        .target(name: "CLullHTTP", dependencies: ["CLullSystem"]),
         .target(name: "LullHTTP", dependencies: ["Lull", "CLullHTTP"], swiftSettings: settings),
         .target(name: "LullTesting", dependencies: ["Lull"], swiftSettings: settings),
         .target(name: "LullInspection", dependencies: ["Lull", "LullCore", "CLullSystem"], swiftSettings: settings),

@@ -1,5 +1,7 @@
 // What can be done about what is shown. Each action asks once, with the number of what it changes, and its answer is said.
 
+"use strict";
+
 const verbs = {
     flush: { title: "Flush", yes: (what) => `Flush ${what}`, of: "key",
         says: "What is pending becomes due now, and is handed to a worker. What is running goes on." },

@@ -1,5 +1,7 @@
 // The clock of another process, as far as what it sends says what time it is there.
 
+"use strict";
+
 class OtherClock {
     #offset = -Infinity;
     #frozen = null;

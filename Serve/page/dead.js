@@ -1,5 +1,7 @@
 // Runs that have failed for good: those that match, their errors and values, and what to do about them.
 
+"use strict";
+
 class Dead {
     static page = 100;
 

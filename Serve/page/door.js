@@ -1,5 +1,7 @@
 // Questions to the server. The token goes into a header, and never into an address.
 
+"use strict";
+
 /** An answer other than the one asked for. */
 class Refusal extends Error {
     constructor(status, sentence) {

@@ -1,5 +1,7 @@
 // Draws what becomes of submits, with the marks of the playground: on a time line, and small before words.
 
+"use strict";
+
 /** The windows of a time line, in seconds. */
 const spans = [10, 30, 60, 300, 1800, 10_800, 86_400, 604_800];
 

@@ -1,5 +1,7 @@
 // Submits that stand together on a time line.
 
+"use strict";
+
 /**
  * Submits that stand together, and what becomes of them. `ticks` are the instants of those that were seen to come. `state` is
  * pending, ready, running, retrying, done, failed, or gone if they left before they were due.

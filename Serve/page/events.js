@@ -1,5 +1,7 @@
 // Events say only what has changed, and instants instead of durations, so that what waits costs nothing. A look has all of it.
 
+"use strict";
+
 class Events {
     /** What there was at the last event, as it came. */
     #known = null;

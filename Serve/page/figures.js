@@ -1,5 +1,7 @@
 // Figures with their names.
 
+"use strict";
+
 /** Shows figures with their names, in place. */
 function showFigures(list, figures, values) {
     while (list.children.length > figures.length) list.lastChild.remove();

@@ -1,5 +1,7 @@
 // What the page has seen of a key since it was opened: the looks say how a key is, and the differences what has happened.
 
+"use strict";
+
 class History {
     static longest = 40;
     /** Dense submits are a band; more instants would show nothing more. */

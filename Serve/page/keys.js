@@ -1,6 +1,8 @@
 // The keys that have work, in their order. However many there are, only those in sight have elements; pages of them are asked for
 // as the reader comes near.
 
+"use strict";
+
 class Keys {
     static row = 36;
     static page = 200;

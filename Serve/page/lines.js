@@ -1,6 +1,8 @@
 // The lines of a time line: the present stands still, and what is due comes towards it. What has work keeps its line while it has.
 // Beside the picture a list says the same in words. Whose lines they are is known to those that extend this.
 
+"use strict";
+
 class Lines {
     static most = 20;
     static mostNarrow = 12;

@@ -1,5 +1,7 @@
 // Whether what is shown is how it is, at the top of the page.
 
+"use strict";
+
 /** For how long a page that nobody sees goes on looking, in milliseconds. A browser has six connections to a server for all tabs. */
 const unseenFor = 30_000;
 

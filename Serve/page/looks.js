@@ -1,5 +1,7 @@
 // The last look at the store, the present by the store's clock, and the histories of the keys that the looks have shown.
 
+"use strict";
+
 class Looks {
     /** For how long a key without work is remembered, in seconds. */
     static memory = 600;

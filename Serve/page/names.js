@@ -1,5 +1,7 @@
 // Keys and values are bytes: a text if they are UTF-8, else an object with `base64`. What is shown of them is always text.
 
+"use strict";
+
 /** Characters that would be invisible, or change the order of others. */
 const unseen = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 

@@ -1,5 +1,7 @@
 // The namespaces of the store, and of the chosen one its policy, what it has saved, and its figures.
 
+"use strict";
+
 class Namespaces {
     #looks;
     #choose;

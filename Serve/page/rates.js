@@ -1,5 +1,7 @@
 // How much ran in the last minutes: a small picture of each figure, with its sum.
 
+"use strict";
+
 class Rates {
     static span = 900;
     static step = 10;

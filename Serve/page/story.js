@@ -1,5 +1,7 @@
 // The story of one key: what it waits for, and how what came before has ended.
 
+"use strict";
+
 class Story {
     static pause = 2000;
 

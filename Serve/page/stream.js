@@ -1,5 +1,7 @@
 // The looks at the store, as they come. A connection that ends is made again, after a pause that grows.
 
+"use strict";
+
 class Stream {
     /** The server says something every 15 s. */
     static silence = 40_000;

@@ -1,5 +1,7 @@
 // Numbers, durations and sentences. All durations are in seconds, as the server's.
 
+"use strict";
+
 function number(count) {
     return count.toLocaleString("en");
 }

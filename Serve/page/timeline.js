@@ -1,5 +1,7 @@
 // The time line of a namespace: a line for each key that has work.
 
+"use strict";
+
 class TimeLine extends Lines {
     #looks;
     #open;

@@ -1,5 +1,7 @@
 // What there is to say of namespaces, keys and runs. All durations are in seconds, as the server's.
 
+"use strict";
+
 /** Returns since when there are counts: “today” if that is since midnight. */
 function sinceWhen(instant, now) {
     const then = new Date(instant * 1000);

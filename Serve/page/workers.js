@@ -1,5 +1,7 @@
 // What runs at the moment, and on which worker.
 
+"use strict";
+
 /** Shows items in a list, each once: those that stay keep their elements. */
 function reconcile(list, items, id, create, update) {
     const old = new Map([...list.children].map((item) => [item.dataset.id, item]));

@@ -13,7 +13,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-PAGE = os.environ.get("SERVE_PAGE", os.path.join(ROOT, "Sources/CLullHTTP/Page"))
+# Where the files of the page are, as Pages.c embeds them.
+PAGE = [os.path.join(ROOT, folder) for folder in ("Serve/page", "Playground/page")]
+POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 
 COUNTERS = ("attempts", "lostLeases", "restarted", "runs", "executed", "failures")
 FIGURES = [
@@ -234,8 +237,8 @@ class Fake:
         if self.is_down:
             request.close_connection = True
             return
-        if parts.path == "/":
-            self.page(request)
+        if parts.path == "/" or parts.path.startswith("/page/"):
+            self.page(request, parts.path.removeprefix("/").removeprefix("page/") or "index.html")
             return
         query = [(name, value.encode("latin-1")) for name, value in parse_qsl(parts.query, keep_blank_values=True, encoding="latin-1")]
         name = parts.path.removeprefix("/api/")
@@ -282,14 +285,14 @@ class Fake:
         request.wfile.write(data)
 
     @staticmethod
-    def page(request):
-        with open(os.path.join(PAGE, "index.html"), "rb") as file:
+    def page(request, name):
+        with open(next(path for path in (os.path.join(folder, name) for folder in PAGE) if os.path.exists(path)), "rb") as file:
             data = file.read()
-        with open(os.path.join(PAGE, "policy.txt"), encoding="utf-8") as file:
-            policy = file.read()
+        kind = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}[os.path.splitext(name)[1]]
         request.send_response(200)
-        request.send_header("Content-Type", "text/html; charset=utf-8")
-        request.send_header("Content-Security-Policy", policy)
+        request.send_header("Content-Type", f"{kind}; charset=utf-8")
+        request.send_header("X-Content-Type-Options", "nosniff")
+        request.send_header("Content-Security-Policy", POLICY)
         request.send_header("Content-Length", str(len(data)))
         request.end_headers()
         request.wfile.write(data)

@@ -1,6 +1,8 @@
 // What the page has seen of a debouncer or throttler since it was opened: each look says how it is, and the differences what has
 // happened. Few executions are shown one by one, with the submits behind them; of many, each look has a column of counts.
 
+"use strict";
+
 class Debouncer {
     /** The executions a second from which, and below which, they are many. */
     static many = { from: 2, below: 0.8 };

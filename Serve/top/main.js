@@ -1,5 +1,7 @@
 // Builds the page of `lull top`.
 
+"use strict";
+
 function begin() {
     readTheme();
     isDark.addEventListener("change", readTheme);

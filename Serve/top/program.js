@@ -1,5 +1,7 @@
 // The program that is looked into, as the looks tell it.
 
+"use strict";
+
 class Program {
     #clock = new OtherClock();
     /** What the last look said of the program itself, or null. */

@@ -1,5 +1,7 @@
 // The table of `lull top`, with the outcomes of a debouncer below its row.
 
+"use strict";
+
 class DebouncerTable {
     /** How often the busiest come first, in milliseconds: rows that move are hard to read. */
     static settling = 3000;

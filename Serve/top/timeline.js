@@ -1,5 +1,7 @@
 // The time line of a program: a line for each debouncer, if there are not too many, else for the busiest.
 
+"use strict";
+
 class ProgramLines extends Lines {
     static tall = 28;
     /** Here more is seen of what has been: most of it is over soon. */

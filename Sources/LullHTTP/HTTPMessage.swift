@@ -125,7 +125,8 @@ package struct HTTPAnswer: Sendable {
 
     package init(_ status: Int, _ type: String, _ bytes: [UInt8], _ fields: [(name: String, value: String)] = []) {
         self.status = status
-        self.fields = [("Content-Type", type)] + fields
+        // No browser may take for a script of the page what is none.
+        self.fields = [("Content-Type", type), ("X-Content-Type-Options", "nosniff")] + fields
         body = .bytes(bytes)
     }
 

@@ -136,6 +136,7 @@ struct ServeHookTests {
         (#"{"/a": {"namespace": "ci", "verify": "none", "key": "id"}}"#, "a JSON pointer such as"),
         (#"{"/a": {"namespace": "ci", "verify": "none", "key": ""}}"#, "/a: key is empty: leave it out"),
         (#"{"/v1/a": {"namespace": "ci", "verify": "none"}}"#, "paths under /v1/ have another meaning"),
+        (#"{"/page/a": {"namespace": "ci", "verify": "none"}}"#, "paths under /page/ have another meaning"),
         (#"{"a": {"namespace": "ci", "verify": "none"}}"#, "the path must begin with /"),
         (#"{"/a": {"namespace": "ci", "verify": "none", "secret-env": "HOME"}}"#, "verify none needs no secret"),
         (#"{"/a": {"namespace": "ci", "verify": "standard-webhooks", "secret-env": "LANG_"}}"#, "no variable LANG_"),

@@ -53,14 +53,10 @@ struct TopPageTests {
 
     // MARK: - What it shows
 
-    @Test func `a page is served with its policy, and events say what the program says`() throws {
+    @Test func `a page is served, and events say what the program says`() throws {
         let program = try socket.startProgram()
         let page = try ServeProcess(topOf: socket.path)
-        let answer = try page.get("/")
-        #expect(answer.status == 200 && answer.text.hasPrefix("<!doctype html>"))
-        #expect(answer.fields["content-security-policy"]?.hasPrefix("default-src 'none'; script-src 'sha256-") == true)
-        #expect(answer.fields["x-content-type-options"] == "nosniff")
-        #expect(try page.request("HEAD", "/").status == 200)
+        #expect(try page.get("/").text.hasPrefix("<!doctype html>"))
         let shown = try Events(page).program { Self.rows($0).count == 3 }
         #expect(shown["process"] as? Int == Int(program.group) && shown["name"] as? String == "InspectionChild")
         let rows = Self.rows(shown)

@@ -92,11 +92,15 @@ int64_t lull_http_user(int descriptor);
 /// Writes the name of a user, or its number.
 void lull_http_user_name(int64_t user, char *name, size_t size);
 
-/// The page of `lull serve`, and the value of its header Content-Security-Policy.
-const char *lull_page(void);
-const char *lull_page_policy(void);
-/// The same of `lull top`.
-const char *lull_top_page(void);
-const char *lull_top_page_policy(void);
+/// A file of a page. The page itself has an empty name; what comes after the last file has none.
+typedef struct {
+    const char *name;
+    const char *text;
+} lull_page_file;
+
+/// The files that the pages of `lull serve` and `lull top` have in common, and those of each.
+const lull_page_file *lull_shared_files(void);
+const lull_page_file *lull_serve_files(void);
+const lull_page_file *lull_top_files(void);
 
 #endif

@@ -12,7 +12,7 @@ struct Hook: Sendable {
     let secret: [UInt8]
 
     /// Paths that have a meaning of their own.
-    private static let reserved = ["/v1/", "/api/", "/metrics", "/health"]
+    private static let reserved = ["/v1/", "/api/", HTTPPage.folder, "/metrics", "/health"]
     private static let members: Set = ["namespace", "key", "verify", "secret-file", "secret-env"]
 
     /// Reads a file of hooks: a JSON object with an object for each path.

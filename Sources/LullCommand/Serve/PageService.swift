@@ -146,8 +146,7 @@ struct PageService: Sendable {
                 200, "application/octet-stream", dead.values[index],
                 [
                     ("Content-Disposition", "attachment; filename=\"run-\(run)-\(index)\""),
-                    ("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", "sandbox; default-src 'none'"),
-                    ("Cache-Control", "no-store"),
+                    ("Content-Security-Policy", "sandbox; default-src 'none'"), ("Cache-Control", "no-store"),
                 ])
         }
         return .json(

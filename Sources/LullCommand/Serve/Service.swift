@@ -22,7 +22,7 @@ final class Service: Sendable {
 
     /// Where a request goes.
     private enum Route {
-        case page
+        case page(HTTPAnswer)
         case health
         case metrics
         case look(String)
@@ -44,10 +44,9 @@ final class Service: Sendable {
         }
         let fixed: Route? =
             switch path {
-            case "/": .page
             case "/health": .health
             case "/metrics": .metrics
-            default: nil
+            default: HTTPPage.serve.answers[path].map(Route.page)
             }
         if let fixed {
             try check(["GET", "HEAD"])
@@ -107,7 +106,7 @@ final class Service: Sendable {
     func answer(_ request: HTTPRequest, _ done: @escaping @Sendable (HTTPAnswer) -> Void) {
         do throws(HTTPRefusal) {
             switch try route(of: request) {
-            case .page: done(counted(HTTPPage.serve))
+            case .page(let file): done(counted(file))
             case .health: Task { done(counted(await page.health())) }
             case .metrics: Task { done(counted(await metrics(request))) }
             case .look(let name):

@@ -28,8 +28,9 @@ final class TopService: Sendable {
     /// Returns the answer to a request that is refused by its head alone.
     func refuse(_ request: HTTPRequest) -> HTTPAnswer? {
         do throws(HTTPRefusal) {
-            guard ["/", "/api/events"].contains(request.path) else { throw request.isForNothing }
-            try request.check(method: request.path == "/" ? ["GET", "HEAD"] : ["GET"])
+            let isFile = HTTPPage.top.answers[request.path] != nil
+            guard isFile || request.path == "/api/events" else { throw request.isForNothing }
+            try request.check(method: isFile ? ["GET", "HEAD"] : ["GET"])
             try access.checkSite(of: request)
             try access.checkArguments(of: request)
             return nil
@@ -40,7 +41,7 @@ final class TopService: Sendable {
 
     /// Answers a request that was not refused.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        if request.path == "/" { return HTTPPage.top }
+        if let file = HTTPPage.top.answers[request.path] { return file }
         let stream = EventStream()
         let hasRoom = state.change { state in
             state.viewers.removeAll(where: \.isGone)

@@ -32,8 +32,10 @@ final class ServeProcess {
         }
         path = socket
         self.store = store
-        var line = ""
-        while !line.contains("serving ") { line = try process.errorLine() }
+        var line = try process.errorLine()
+        while !line.contains("serving ") {
+            do { line = try process.errorLine() } catch { throw NotServing(said: line) }
+        }
         port = Self.port(line)
     }
 
@@ -44,6 +46,11 @@ final class ServeProcess {
             ["top", "--page", program] + (socket.map { ["--listen", "unix:\($0)"] } ?? []))
         (path, store) = (socket, nil)
         port = Self.port(try process.errorLine())
+    }
+
+    struct NotServing: Error {
+        /// The last line before its end, or for a minute.
+        let said: String
     }
 
     private static func port(_ line: String) -> UInt16? {

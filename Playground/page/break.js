@@ -25,7 +25,7 @@ class Break {
     constructor() {
         const canvas = element("break-timeline");
         this.stage = new Stage(this.clock, { handle: (execution) => this.#save(execution), ended: (execution) => this.#saved(execution) });
-        const timeline = new Timeline(canvas, this.stage, { hint: "edits appear here" });
+        const timeline = this.timeline = new Timeline(canvas, this.stage, { hint: "edits appear here" });
         [timeline.span, timeline.caller] = [8000, "edits"];
         this.#rows = Break.names.map(() => element("break-table").tBodies[0].appendChild(make("tr")));
         this.stage.changed = () => {

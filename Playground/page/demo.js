@@ -1,12 +1,18 @@
-// What the page shows by itself until the reader does something: a burst, as a picture and once live.
+// What the page shows by itself until the reader does something: a burst, slowly and again and again, or as a picture.
 
 class Demo {
+    /** How fast time runs meanwhile: every call can be followed. */
+    static rate = 0.4;
+    /** Milliseconds before the first submit. These, and those below, are of the stage: two fifths of the reader's. */
+    static start = 400;
     /** Milliseconds from each submit to the next. In all less than a second, so that a little delay changes no number. */
     static burst = [0, 110, 100, 130, 80, 110, 120, 90, 110];
     /** More lateness than a timer's own: the page was suspended. */
     static late = 100;
     /** Milliseconds after the last submit in which what comes of it is seen. */
     static lull = 1400;
+    /** And more, in which the picture stays before the burst comes again. */
+    static stay = 1200;
 
     #stage;
     #changed;
@@ -28,11 +34,21 @@ class Demo {
         return this.#task !== null;
     }
 
-    /** Plays the burst once, or shows its picture if the reader wants less motion. */
+    /** The submits of the burst that are to come. */
+    get toCome() {
+        const { submits } = this.#stage;
+        let { at } = submits.at(-1);
+        return !this.isPlaying ? [] : Demo.burst.slice(submits.length).map((gap, index) => {
+            const value = submits.length + index + 1;
+            return { at: at += gap, value, label: String(value) };
+        });
+    }
+
+    /** Plays the burst, or shows its picture if the reader wants less motion. */
     begin() {
         this.#drop();
         if (!this.#isHeld && !wantsLessMotion.matches) return this.play();
-        let at = 0;
+        let at = Demo.start;
         const calls = Demo.burst.map((gap, index) => {
             at += gap;
             return { at, do: "submit", value: index + 1, label: String(index + 1), key: "", wait: null };
@@ -41,12 +57,13 @@ class Demo {
         this.#changed();
     }
 
-    /** Plays the burst once, on an empty stage. Its picture stays. */
+    /** Plays the burst on an empty stage, and again. */
     play() {
         this.#drop();
         this.#isHeld = false;
         this.#stage.startOver();
-        this.#submit(0);
+        this.#stage.clock.rate = Demo.rate;
+        this.#task = this.#stage.clock.after(Demo.start, () => this.#submit(0));
         this.#changed();
     }
 
@@ -56,17 +73,14 @@ class Demo {
         const isLast = index + 1 === Demo.burst.length;
         // What was missed while the page was suspended is not made up for.
         const from = clock.present - clock.now > Demo.late ? clock.present : clock.now;
-        this.#task = isLast ? clock.at(from + Demo.lull, () => this.#rest())
+        this.#task = isLast ? clock.at(from + Demo.lull + Demo.stay, () => this.play())
             : clock.at(from + Demo.burst[index + 1], () => this.#submit(index + 1));
     }
 
-    #rest() {
-        this.#task = null;
-        this.#changed();
-    }
-
     #drop() {
-        if (this.#task) this.#stage.clock.drop(this.#task);
+        if (!this.#task) return;
+        this.#stage.clock.drop(this.#task);
+        this.#stage.clock.rate = 1;
         this.#task = null;
     }
 

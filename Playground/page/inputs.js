@@ -1,6 +1,6 @@
 // The inputs of the stage: buttons, keys, the pointer, and the recording.
 
-function connectInputs(stage, timeline) {
+function connectInputs(stage, timeline, drag) {
     let clicks = 0;
     let turn = 0;
     const key = () => {
@@ -94,16 +94,17 @@ function connectInputs(stage, timeline) {
     element("save-trace").addEventListener("click", () => {
         saveFile("trace.jsonl", new Blob([stage.trace], { type: "application/jsonl" }));
     });
-    connectVisits(stage, timeline);
+    connectVisits(stage, timeline, drag);
     return { replay, gaps };
 }
 
-/** Lets the reader select single executions with the arrow keys and the pointer. */
-function connectVisits(stage, timeline) {
+/** Lets the reader select single executions, and calls, with the arrow keys and the pointer. The row of the calls is above the first lane. */
+function connectVisits(stage, timeline, drag) {
     const canvas = element("timeline");
     let lane = 0;
     const select = (execution) => {
         timeline.selected = execution;
+        timeline.call = null;
         element("detail").textContent = execution ? Words.sentence(execution, stage.lanes[execution.lane].policy) : "";
         timeline.ask();
     };
@@ -117,7 +118,12 @@ function connectVisits(stage, timeline) {
         if (!step || stage.lanes.length === 0) return;
         event.preventDefault();
         const current = timeline.selected;
-        lane = Math.min(Math.max(lane + step[1], 0), stage.lanes.length - 1);
+        lane = Math.min(Math.max(lane + step[1], stage.submits.length > 0 ? -1 : 0), stage.lanes.length - 1);
+        if (lane < 0) {
+            timeline.selected = null;
+            return drag.visit(step[0], event.shiftKey);
+        }
+        timeline.call = null;
         const { executions } = stage.lanes[lane];
         if (executions.length === 0) {
             select(null);
@@ -131,6 +137,12 @@ function connectVisits(stage, timeline) {
         select(executions[Math.min(index, last)]);
     });
     canvas.addEventListener("click", (event) => {
+        // It ends a drag, or chooses a call.
+        const call = event.detail > 0 && (timeline.call ?? drag.callAt(event));
+        if (call && event.offsetY < timeline.top) {
+            lane = -1;
+            return drag.choose(call);
+        }
         const execution = timeline.executionAt(event.offsetX, event.offsetY);
         if (execution) lane = execution.lane;
         select(execution);

@@ -98,6 +98,23 @@ function begin() {
         if (element("pause").textContent !== text) element("pause").textContent = text;
     };
     timeline.drawn = showPause;
+    /** Whether the address has the calls, too: they have been dragged. */
+    let isArranged = false;
+    const drag = new Drag(stage, timeline, {
+        begin() {
+            const { toCome } = demo;
+            demo.stop({ clearing: false });
+            stage.schedule(toCome);
+            inputs.replay.stop();
+            story.arrange();
+        },
+        ended() {
+            isArranged = resumesOnSubmit = true;
+            showPause();
+            showAddress();
+        },
+    });
+    timeline.invites = () => !drag.isKnown && (!demo.isOver || !timeline.isLively);
     /** Whether the timeline resumes at the next submit: a link or a restart has paused it, not the reader. */
     let resumesOnSubmit = false;
     const setPaused = (isPaused) => {
@@ -132,6 +149,11 @@ function begin() {
         // What it says about the calls of a link holds no longer.
         if (name === "submitted" && !timeline.selected) element("detail").textContent = "";
         if (name === "submitted" && resumesOnSubmit && demo.isOver) setPaused(false);
+        if (!stage.calls.includes(timeline.call)) timeline.call = null;
+        if (isArranged && (name === "started over" || name === "submitted")) {
+            isArranged = false;
+            showAddress();
+        }
         words.happened(name, about);
         panel?.showLink();
         story?.show();
@@ -139,7 +161,7 @@ function begin() {
         timeline.ask();
     };
     stage.policies = defaultPolicies();
-    inputs = connectInputs(stage, timeline);
+    inputs = connectInputs(stage, timeline, drag);
     element("pause").addEventListener("click", () => {
         if (story.isTold) {
             if (element("pause").textContent === "Play") return story.play();
@@ -170,13 +192,22 @@ function begin() {
     const judge = new TypingJudge(showGaps);
     const duel = new Duel();
     const rows = new LaneRows(element("lanes"), stage, (policy, index) => panel.replace(policy, index));
-    const presentLink = () =>
-        stageLink(stage).replace("#!", document.body.classList.contains("embed") ? "#!embed&" : "#!");
+    /** Writes the stage into the address. */
+    const setAddress = (link) => {
+        lastLink = link.replace("#!", document.body.classList.contains("embed") ? "#!embed&" : "#!");
+        history.replaceState(null, "", lastLink);
+    };
+    const showAddress = async () => {
+        setAddress(stageLink(stage));
+        if (!isArranged) return;
+        const number = ++linkCount;
+        const { link } = await linkWithCalls(stage);
+        if (isArranged && number === linkCount) setAddress(link);
+    };
     const showWhole = () => { element("whole").href = location.href.split("#")[0] + stageLink(stage); };
     panel = new Panel(stage, () => {
         showWhole();
-        lastLink = presentLink();
-        history.replaceState(null, "", lastLink);
+        showAddress();
         panel.showCode();
     });
     element("add").addEventListener("click", () => panel.add());
@@ -199,6 +230,7 @@ function begin() {
             if (typing) await { typing: judge, duel }[typing[1]].showLink(typing[2]);
             else if (await followLink(link, stage, isWanted)) lastLink = link;
             if (!isWanted()) return;
+            isArranged = !typing && stage.calls.length > 0;
             // The settings that it brought have written themselves into the address.
             history.replaceState(null, "", link);
             if (!typing && stage.calls.length > 0) {
@@ -221,8 +253,7 @@ function begin() {
     const isFollowed = follow();
     for (const id of ["takes", "throws", "key", "delay"]) {
         element(id).addEventListener("change", () => {
-            lastLink = presentLink();
-            if (location.hash.startsWith("#!")) history.replaceState(null, "", lastLink);
+            if (location.hash.startsWith("#!")) showAddress();
             panel.showCode();
         });
     }

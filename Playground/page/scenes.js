@@ -39,7 +39,7 @@ function makeStage(clock, policies, observer, hint, span = 8000) {
     stage.policies = policies;
     const canvas = make("canvas", { role: "img", "aria-label": "Timeline of this scene" });
     const picture = make("div", { class: "timeline" }, canvas);
-    const timeline = new Timeline(canvas, stage, { isSmall: true, hint });
+    const timeline = canvas.timeline = new Timeline(canvas, stage, { isSmall: true, hint });
     timeline.span = span;
     stage.changed = () => timeline.ask();
     return { stage, picture, nextDue: () => stage.lanes[0].coalescer.nextDue() };

@@ -1,5 +1,11 @@
 // A stage: applies what happens to up to four policies at once. It knows nothing of the page.
 
+/** Whether a run came to nothing, or to harm. One that made way for a newer one, or goes on with it, did as it should. */
+function isBad({ isStale, endedAt, outcome }, policy) {
+    const isReplaced = policy.whileRunning === "cancel" && ["cancelled", "superseded"].includes(outcome);
+    return isStale || (endedAt !== null && outcome !== "executed" && outcome !== "interrupted" && !isReplaced);
+}
+
 class Stage {
     static most = 4;
 
@@ -54,6 +60,43 @@ class Stage {
         this.lanes[index] = lane;
         this.#play(lane);
         this.changed("recomputed", lane);
+    }
+
+    /** Records submits that are still to come; `makeRoom` comes next. */
+    schedule(submits) {
+        for (const submit of submits) this.#record({ do: "submit", key: "", wait: null, ...submit });
+    }
+
+    /** Plays all calls so far anew, through the same policies. */
+    #playAgain() {
+        this.lanes = this.lanes.map(({ policy, coalescer, name, isStored, isCrowded, lines }) => {
+            coalescer.dispose();
+            return Object.assign(this.#lane(policy), { name, isStored, isCrowded, lines });
+        });
+        for (const lane of this.lanes) this.#play(lane);
+        this.changed("recomputed");
+    }
+
+    /**
+     * Moves the past back, so that everything until an instant, and what comes of it, has happened: calls can then be moved until there, and a
+     * little before the first one. Returns by how much.
+     */
+    makeRoom(until) {
+        const longest = Math.max(...this.policies.map(({ wait, maxWait, spacing }) => Math.max(wait, maxWait ?? 0, spacing ?? 0)));
+        const back = Math.max(0, Math.max(until, this.calls.at(-1).at) + longest + this.longestTakes - this.clock.now);
+        for (const one of [...this.calls, ...this.marks]) one.at -= back;
+        this.origin = Math.min(this.origin - back, this.calls[0].at - Demo.start);
+        this.#latest -= back;
+        this.#playAgain();
+        return back;
+    }
+
+    /** Moves a call to another instant, though not behind the end. */
+    move(call, at) {
+        const end = this.calls.find(({ do: name }) => name === "release" || name === "kill -9")?.at ?? Infinity;
+        call.at = Math.max(this.origin, Math.min(at, end));
+        for (const list of [this.calls, this.submits, this.touches]) list.sort((one, other) => one.at - other.at || (one === call) - (other === call));
+        this.#playAgain();
     }
 
     /** Adds a policy, and plays all calls so far through it. */
@@ -115,7 +158,7 @@ class Stage {
     }
 
     #lane(policy) {
-        const lane = { policy, executions: [], drops: [], touches: [], lastEvent: -Infinity, coalescer: null };
+        const lane = { policy, executions: [], drops: [], touches: [], lastEvent: -Infinity, coalescer: null, lines: 0, latest: new Map() };
         const note = (at) => { lane.lastEvent = Math.max(lane.lastEvent, at); };
         // To compare, something else may do its work.
         lane.coalescer = new (policy.engine ?? Coalescer)(policy, this.clock, (execution) => this.#handle(lane, execution), {
@@ -151,10 +194,26 @@ class Stage {
     }
 
     #handle(lane, execution) {
-        if (this.#observer.handle) return this.#observer.handle(execution);
-        this.longestTakes = Math.max(this.longestTakes, this.takes);
-        const throws = this.throws === "always" || (this.throws === "third" && lane.executions.length % 3 === 0);
-        return { takes: this.takes, throws };
+        let result = this.#observer.handle?.(execution);
+        if (!this.#observer.handle) {
+            this.longestTakes = Math.max(this.longestTakes, this.takes);
+            result = { takes: this.takes, throws: this.throws === "always" || (this.throws === "third" && lane.executions.length % 3 === 0) };
+        }
+        if (result?.takes > 0) Stage.#place(lane, execution);
+        return result;
+    }
+
+    /** Gives a run the first line below its key on which no other one is drawn: runs at once have a line each. */
+    static #place(lane, execution) {
+        const { key, startedAt } = execution;
+        if (!lane.latest.has(key)) lane.latest.set(key, []);
+        const latest = lane.latest.get(key);
+        // After what failed there is room for its mark.
+        const isFree = (one) => one.endedAt !== null && one.endedAt + (isBad(one, lane.policy) ? 200 : 0) <= startedAt;
+        const free = latest.findIndex(isFree);
+        execution.line = free < 0 ? latest.length : free;
+        latest[execution.line] = execution;
+        lane.lines = Math.max(lane.lines, latest.length);
     }
 
     /** Plays all calls so far through a new lane, by a clock of its own, up to the present. */

@@ -141,6 +141,13 @@ class Story {
         this.#end = null;
     }
 
+    /** The reader moves calls: what is on the stage is theirs. What ends the scene comes at once. */
+    arrange() {
+        if (this.#end) storyScenes[this.#step.dataset.scene].end(this.#stage);
+        this.#drop();
+        this.#isTyped = true;
+    }
+
     /** Plays the paragraph from its beginning. */
     play() {
         this.pause();
@@ -229,7 +236,10 @@ class Story {
         this.#isTyped = false;
         const keys = this.#keys;
         const last = keys.at(-1).at;
-        this.#settled = scene ? Story.#facts(scene, Story.#settle(scene, keys)) : null;
+        const settled = scene && Story.#settle(scene, keys);
+        this.#settled = settled && Story.#facts(scene, settled);
+        // The picture does not grow while it is watched.
+        stage.lanes.forEach((lane, index) => { lane.lines = settled?.lanes[index].lines ?? 0; });
         if (isStill || !scene) {
             // The stage is set as after the last that comes of it.
             const calls = keys.map((key) => ({ do: "submit", key: "", wait: null, ...key }));

@@ -25,13 +25,18 @@ class Timeline {
     #isAsked = false;
     #isVisible = true;
     #pausedAt = null;
+    /** The right end of a picture that is held while calls are moved. */
+    #heldAt = null;
     /** The present of the last picture. */
     #drawn = null;
     span = 10_000;
     /** The name of the row of calls. */
     caller = "calls";
-    /** The selected execution. */
+    /** The selected execution, and the selected call. */
     selected = null;
+    call = null;
+    /** Whether to say that calls can be dragged. */
+    invites = () => false;
     #isSmall;
     #hint;
     /** Called after each picture. */
@@ -63,8 +68,14 @@ class Timeline {
 
     set isPaused(isPaused) {
         // A picture that is paused again shows the present again.
-        this.#pausedAt = null;
+        this.#pausedAt = this.#heldAt = null;
         if (isPaused) this.#pausedAt = this.now;
+        this.ask();
+    }
+
+    /** Ends at that instant, whatever comes after it. */
+    hold(right) {
+        this.#heldAt = this.#pausedAt = right;
         this.ask();
     }
 
@@ -107,14 +118,29 @@ class Timeline {
 
     /** The instants at both ends. Due instants lie at the right. */
     get bounds() {
-        let right = this.now + 0.18 * this.span;
+        let right = this.#heldAt ?? this.now + 0.18 * this.span;
         if (this.selected && this.selected.first < right - this.span) right = this.selected.at + this.span / 2;
         return { left: right - this.span, right };
     }
 
+    /** The pixels from one line of runs to the next. */
+    static line = 6;
+
+    /** What is below the first bar of a policy for each further key: its bar, and below that of the key before it a line for each run at once. */
+    #pitch({ lines }) {
+        return lines > 0 ? 32 + Timeline.line * lines : 30;
+    }
+
     /** The height of a policy's row: each key has its own bar. */
-    get row() {
-        return (this.#isSmall ? 26 : 50) + 30 * this.#stage.keys.length;
+    #height(lane) {
+        return (this.#isSmall ? 56 : 80) + this.#pitch(lane) * (this.#stage.keys.length - 1) + Timeline.line * Math.max(0, lane.lines - 1);
+    }
+
+    /** Where each policy's row begins, and where the last one ends. */
+    get rows() {
+        const tops = [this.top];
+        for (const lane of this.#stage.lanes) tops.push(tops.at(-1) + this.#height(lane));
+        return tops;
     }
 
     /** Requests a new picture with the next frame. */
@@ -135,7 +161,8 @@ class Timeline {
         this.#drawn = this.now;
         const scale = devicePixelRatio || 1;
         const width = this.#canvas.clientWidth;
-        const height = this.top + this.row * lanes.length + 22;
+        const { rows } = this;
+        const height = rows.at(-1) + 22;
         if (this.#canvas.width !== Math.round(width * scale) || this.#canvas.height !== Math.round(height * scale)) {
             this.#canvas.width = Math.round(width * scale);
             this.#canvas.height = Math.round(height * scale);
@@ -147,8 +174,9 @@ class Timeline {
         const view = { left, right, width, height, x: (instant) => ((instant - left) / (right - left)) * width };
         this.#drawGrid(view);
         this.#drawSubmits(view);
-        lanes.forEach((lane, index) => this.#drawLane(lane, index, view));
+        lanes.forEach((lane, index) => this.#drawLane(lane, index, { ...view, top: rows[index], bottom: rows[index + 1] }));
         if (this.#hint && this.#stage.submits.length === 0) this.#text(this.#hint, width / 2, this.top - 16, "center", theme.quiet);
+        if (this.#heldAt !== null) return;
         const now = view.x(this.now);
         context.fillStyle = theme.quiet;
         context.fillRect(Math.round(now), 0, 1, height - 20);
@@ -162,6 +190,15 @@ class Timeline {
         this.#context.fillText(text, x, y);
     }
 
+    #circle(x, y, radius, colour) {
+        const context = this.#context;
+        context.strokeStyle = colour;
+        context.lineWidth = 2;
+        context.beginPath();
+        context.arc(x, y, radius, 0, 7);
+        context.stroke();
+    }
+
     #drawGrid({ left, right, width, height, x }) {
         const context = this.#context;
         const step = [250, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000]
@@ -173,7 +210,7 @@ class Timeline {
             context.fillStyle = theme.line;
             context.fillRect(px, 0, 1, height - 20);
             // Not where "now" stands.
-            if (Math.abs(px - x(this.now)) > 34) {
+            if (this.#heldAt !== null || Math.abs(px - x(this.now)) > 34) {
                 this.#text(`${at / 1000} s`, Math.min(Math.max(14, px), width - 14), height - 6, "center", theme.quiet);
             }
         }
@@ -207,6 +244,8 @@ class Timeline {
             }
         }
         this.#drawTouches(touches, () => y, theme.ink, left, x);
+        if (this.call) this.#circle(x(this.call.at), y, 8, theme.lanes[0]);
+        if (this.invites() && last > 0 && last + 120 < x(right)) this.#text("← drag a call →", last + 14, y + 4, "left", theme.ink, "600");
         for (let index = firstIndex(marks, "at", left); index < marks.length; index++) {
             const px = x(marks[index].at);
             context.fillStyle = theme.bad;
@@ -220,13 +259,14 @@ class Timeline {
 
     #drawLane(lane, index, view) {
         const context = this.#context;
-        const top = this.top + index * this.row;
+        const { top, bottom } = view;
         const colour = theme.lanes[index];
         const keys = this.#stage.keys;
         const first = top + (this.#isSmall ? 34 : 47);
-        const bar = (key) => ({ y: first + 30 * Math.max(0, keys.indexOf(key)) });
+        const pitch = this.#pitch(lane);
+        const bar = (key) => ({ y: first + pitch * Math.max(0, keys.indexOf(key)) });
         context.fillStyle = theme.line;
-        context.fillRect(0, top + this.row - 0.5, view.width, 1);
+        context.fillRect(0, bottom - 0.5, view.width, 1);
         for (const { key, at, until } of this.#stage.sleeps) {
             hatch(context, view.x(at), bar(key).y - 9, view.x(until), bar(key).y + 16, theme.base);
         }
@@ -272,19 +312,11 @@ class Timeline {
             if (!isSelected && at - (last.get(execution.key) ?? -Infinity) < 1) continue;
             last.set(execution.key, at);
             this.#drawWait(execution.behind, first, at, y, colour, view, isSelected);
-            // Executions at once lie below each other.
-            const below = lane.policy.whileRunning === "concurrent" ? 4 * (index % 4) : 0;
-            this.#drawWork(execution, y + below, colour, view, lane.policy.whileRunning === "cancel");
+            this.#drawWork(execution, y + Timeline.line * (execution.line ?? 0), colour, view, lane.policy);
             this.#drawMark(execution.edge, at, y, isSelected ? 9 : 7, colour);
-            if (isSelected) {
-                context.strokeStyle = theme.ink;
-                context.lineWidth = 2;
-                context.beginPath();
-                context.arc(at, y, 13, 0, 7);
-                context.stroke();
-            }
+            if (isSelected) this.#circle(at, y, 13, theme.ink);
             const text = this.#stage.keys.length > 1 ? `${execution.key} ${execution.count}` : String(execution.count);
-            if (at - (lastText.get(execution.key) ?? -Infinity) > 22) {
+            if (at - (lastText.get(execution.key) ?? -Infinity) > Math.max(22, 8 + 7 * text.length)) {
                 lastText.set(execution.key, at);
                 this.#text(text, at, y - 11, "center", theme.ink, "600");
             }
@@ -298,7 +330,7 @@ class Timeline {
             }
             if (this.#stage.keys.length === 1 && !this.#isSmall && !lane.isCrowded && at - half > lastValue + 4) {
                 lastValue = at + half;
-                this.#text(value, at, y + 23, "center", theme.quiet);
+                this.#text(value, at, y + 23 + Timeline.line * Math.max(0, lane.lines - 1), "center", theme.quiet);
             }
         }
     }
@@ -325,28 +357,27 @@ class Timeline {
     }
 
     /** Draws how long the handler runs. */
-    #drawWork(execution, y, colour, view, isReplacing) {
+    #drawWork(execution, y, colour, view, policy) {
         const context = this.#context;
         if (execution.takes === 0 && execution.outcome === "executed") return;
         // Who sleeps hears later of its end.
         const end = Math.min(execution.endedAt ?? this.#stage.clock.now, execution.startedAt + (execution.takes || Infinity));
         const [from, to] = [view.x(execution.startedAt), view.x(end)];
         const isCut = execution.outcome === "interrupted";
-        // It made way for a newer one, as it should.
-        const isReplaced = isReplacing && ["cancelled", "superseded"].includes(execution.outcome);
-        const isBad = execution.isStale || (execution.endedAt !== null && execution.outcome !== "executed" && !isCut && !isReplaced);
-        context.fillStyle = isBad ? theme.bad : isReplaced ? theme.base : colour;
+        const isWrong = isBad(execution, policy);
+        const isDone = execution.endedAt === null || execution.outcome === "executed" || isCut;
+        context.fillStyle = isWrong ? theme.bad : isDone ? colour : theme.base;
         context.globalAlpha = isCut ? 0.45 : 1;
         // An execution that was interrupted is cut off, and the one that goes on with its values begins at the cut.
         const slant = (isSlanted) => isSlanted ? 4 : 0;
         const ends = [from + slant(execution.continues), from - slant(execution.continues),
             Math.max(from + 1, to - 2) - slant(isCut), Math.max(from + 1, to - 2) + slant(isCut)];
         context.beginPath();
-        [[ends[0], 7], [ends[3], 7], [ends[2], 13], [ends[1], 13]].forEach(([px, below], index) =>
+        [[ends[0], 8], [ends[3], 8], [ends[2], 13], [ends[1], 13]].forEach(([px, below], index) =>
             context[index ? "lineTo" : "moveTo"](px, y + below));
         context.fill();
         context.globalAlpha = 1;
-        if (isBad) this.#text("×", to + 5, y + 14, "center", theme.bad, "600");
+        if (isWrong) this.#text("×", to + 5, y + 14, "center", theme.bad, "600");
     }
 
     /** Draws the mark of an edge; one of what is still pending is hollow. */
@@ -420,12 +451,25 @@ class Timeline {
         }
     }
 
+    instantAt(x) {
+        const { left, right } = this.bounds;
+        return left + (x / this.#canvas.clientWidth) * (right - left);
+    }
+
+    /** Returns the call at a point of the canvas, or as near as that. */
+    callAt(x, y, near) {
+        if (y < this.top - 40 || y > this.top) return null;
+        const distance = ({ at }) => Math.abs(at - this.instantAt(x));
+        const calls = [...this.#stage.submits, ...this.#stage.touches].sort((one, other) => distance(one) - distance(other));
+        return calls.length > 0 && distance(calls[0]) <= (near / this.#canvas.clientWidth) * this.span ? calls[0] : null;
+    }
+
     /** Returns the execution at a point of the canvas. */
     executionAt(x, y) {
-        const lane = this.#stage.lanes[Math.floor((y - this.top) / this.row)];
+        const lane = this.#stage.lanes[this.rows.findLastIndex((top) => top <= y)];
         if (!lane) return null;
         const { left, right } = this.bounds;
-        const instant = left + (x / this.#canvas.clientWidth) * (right - left);
+        const instant = this.instantAt(x);
         const near = (12 / this.#canvas.clientWidth) * (right - left);
         const index = firstIndex(lane.executions, "startedAt", instant - near - this.#stage.longestTakes);
         let best = null;

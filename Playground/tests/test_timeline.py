@@ -134,7 +134,7 @@ class TimelineTest(StageCase):
             const { left, top } = canvas.getBoundingClientRect();
             const [{ at }] = stage.lanes[1].executions;
             const x = (at - timeline.bounds.left) / timeline.span * canvas.clientWidth;
-            const y = timeline.top + 2 * timeline.row - 5;
+            const y = timeline.rows[2] - 5;
             canvas.dispatchEvent(new MouseEvent("click", { bubbles: true, clientX: left + x, clientY: top + y }));
         """)
         selected = "const { selected } = playground.timeline; return selected && selected.lane"

@@ -125,6 +125,18 @@ class Browser:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
+    def drag(self, origin, *points, kind="mouse"):
+        """Presses at one point, moves to others, and lets go."""
+        moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 60 * index} for index, (x, y) in enumerate([origin, *points])]
+        self._post("/actions", {"actions": [{"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": [
+            moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]}]})
+
+    def hold_key(self, held, *keys):
+        """Presses keys while another one is held."""
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        actions = [{"type": "keyDown", "value": held}, *actions, {"type": "keyUp", "value": held}]
+        self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
     def text(self, selector):
         return self._send("GET", f"{self.session}/element/{self.find(selector)}/text")
 

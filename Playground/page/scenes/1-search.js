@@ -51,6 +51,8 @@ scenes.push({
             },
         }, "keys appear here", 5000);
         [stage.lanes[0].name, stage.lanes[1].name] = ["without Lull", "with Lull"];
+        // As many as there are for what is typed here.
+        stage.lanes[0].lines = 5;
         root.append(picture);
         const ask = () => stage.submit(field.value, { label: lastLetter(field.value) });
         let typing = null;

@@ -13,7 +13,7 @@ class EngineTest(StageCase):
         for name in ["scenarios", "spacing"]:
             with open(os.path.join(ROOT, f"Tests/LullReference/{name}.json"), encoding="utf-8") as file:
                 scenarios += json.load(file)
-        self.assertEqual(len(scenarios), 288)
+        self.assertEqual(len(scenarios), 294)
         with open(os.path.join(ROOT, "Playground/tests/conformance.js"), encoding="utf-8") as file:
             script = file.read()
         self.assertEqual(self.browser.run(script, scenarios), [])

@@ -55,7 +55,7 @@ class StoreTest(PageTest):
             }
             return different;
         """
-        self.assertEqual(len(scenarios), 288)
+        self.assertEqual(len(scenarios), 294)
         self.assertEqual(self.browser.run(script, scenarios), [])
         # The check itself can fail.
         scenarios[0]["expected"][0]["at"] += 1

@@ -81,7 +81,7 @@ struct ConformanceTests {
         }
     }
 
-    @Test(arguments: [("scenarios", 208), ("spacing", 80)])
+    @Test(arguments: [("scenarios", 214), ("spacing", 80)])
     func `the conformance cases pass`(_ name: String, _ count: Int) throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../LullReference/\(name).json")

@@ -10,7 +10,7 @@ struct ScenarioTests {
     @Test
     func `the engine yields every scenario's executions`() throws {
         let scenarios = try Scenario.all()
-        #expect(scenarios.count == 288)
+        #expect(scenarios.count == 294)
         for scenario in scenarios {
             let found = try simulate(scenario)
             #expect(found == scenario.expected, "\(scenario.id): \(scenario.source)")

@@ -316,6 +316,29 @@ class StoreTests:
         self.assertEqual(self.browser.run("return document.querySelectorAll('body img, main script, dialog script').length"), 0)
         self.answer()
 
+    def test_large_numbers_stay_as_they_are(self):
+        # JavaScript's numbers would make one of them.
+        keys = ["9007199254740992", "9007199254740993"]
+        self.submit("numbers", {key: f'{{"id":{key}}}' for key in keys})
+        self.run_ready("numbers", "--max-attempts", "1", "--", "false")
+        for key in keys:
+            self.lull("submit", "numbers", key, key)
+        self.show("numbers")
+        self.until("document.querySelectorAll('#keys .row .name').length === 2")
+        self.assertEqual(sorted(self.texts("#keys .row .name")), keys)
+        self.assertEqual(sorted(self.texts("#lines .name")), keys)
+        for key in keys:
+            self.use(key, "Show its value")
+        self.until("document.querySelectorAll('#dead .value pre').length === 2")
+        self.assertEqual(sorted(self.texts("#dead .value pre")), [f'{{"id":{key}}}' for key in keys])
+        # An action on one of them leaves the other.
+        self.open_key(keys[1])
+        self.until_text("#story-now", "1 submit is pending")
+        self.press("#story-acts [data-act=cancel]")
+        self.assertEqual(self.asked()[0], f"Cancel {keys[1]}?")
+        self.assertEqual(self.answer(), "Cancelled 1 submit.")
+        self.assertEqual([line.split()[0] for line in self.lull("list", "numbers").splitlines()[1:]], keys[:1])
+
     def test_the_largest_value_is_shown_in_part_and_downloaded_whole(self):
         self.lull("submit", "large", "--wait", "1h", "key", "v")
         value = ("\0" + "ü" * ((16 << 20) // 2 - 1) + "x").encode()

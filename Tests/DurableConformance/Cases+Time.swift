@@ -159,6 +159,16 @@ extension ConformanceCase {
             }
             await fixture.closeOther()
         },
+        ConformanceCase("a delay of 289 years is listed and waits as long as it is") { fixture in
+            try await fixture.open(.debounce(10))
+            let years = 2_540_000 * 3_600_000
+            #expect(try await fixture.submit("far", wait: years).dueIn == .milliseconds(years))
+            #expect(try await fixture.list().map(\.dueIn) == [.milliseconds(years)])
+            fixture.pass(years - 1)
+            #expect(try await fixture.work() == [])
+            fixture.pass(1)
+            #expect(try await fixture.work() == ["k trailing far"])
+        },
         ConformanceCase("a lease goes on over a restart") { fixture in
             try await fixture.open(.debounce(0))
             try await fixture.submit("a")

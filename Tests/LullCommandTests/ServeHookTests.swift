@@ -48,6 +48,17 @@ struct ServeHookTests {
         #expect(try store.status() == ["pending": 2])
     }
 
+    /// As floating-point numbers they are equal (riverui#593).
+    @Test func `large numbers in the bodies of events are keys of their own`() throws {
+        let hooks = try file(#"{"/jobs": {"namespace": "ci", "key": "/id", "verify": "none"}}"#)
+        let serve = try ServeProcess(store, ["--hooks", hooks.path])
+        for id in ["9007199254740992", "9007199254740993"] {
+            let answer = try serve.post("/jobs", #"{"id": \#(id)}"#)
+            #expect(answer.status == 202 && answer.object["key"] as? String == id, "\(answer)")
+        }
+        #expect(try store.status() == ["pending": 3])
+    }
+
     @Test func `Slack is told that the address is right`() throws {
         let hooks = try file(
             #"{"/slack": {"namespace": "ci", "verify": "slack", "secret-file": "\#(secret.path)"}}"#)

@@ -51,6 +51,48 @@ struct KnownFaultTests {
         #expect(seen.all == ["b at 4", "f at 12", "h at 15"])
     }
 
+    /// kubernetes#126027: a delay that was replaced by none stayed, and ran as well.
+    @Test
+    func `a call with a long delay while the handler runs is a run of its own, after that delay`() async {
+        let start = clock.now
+        let sync = Debouncer(for: .seconds(1), clock: clock) { [seen, clock] (item: String) in
+            seen.add("\(item) at \(start.duration(to: clock.now).components.seconds)")
+            try await clock.sleep(for: .seconds(60))
+        }
+        sync.submit("now", after: .zero)
+        await clock.advance(by: .seconds(1))
+        sync.submit("later", after: .seconds(18_000))
+        await clock.advance(by: .seconds(18_000))
+        #expect(seen.all == ["now at 0", "later at 18001"])
+        await clock.advance(by: .seconds(18_000))
+        #expect(seen.all.count == 2)
+    }
+
+    /// restate#5017: a delay of more than two years ended the process, since the timer takes no longer one.
+    @Test
+    func `a delay of 289 years waits as long as it is, and a later call replaces it, also by the system's clock`()
+        async throws
+    {
+        let years = Duration.seconds(2_540_000 * 3600)
+        let save = Debouncer(for: .seconds(1), clock: clock) { [seen] (draft: String) in seen.add(draft) }
+        save.submit("far", after: years)
+        await clock.advance(by: years - .seconds(1))
+        #expect(seen.all == [])
+        #expect(save.timeUntilDue == .seconds(1))
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["far"])
+
+        let live = Debouncer(for: .seconds(1)) { [seen] (draft: String) in seen.add(draft) }
+        live.submit("far", after: years)
+        #expect(live.timeUntilDue.map { $0 > years - .seconds(3600) && $0 <= years } == true)
+        guard case .executed = try await live.outcome(of: "near", after: .zero) else {
+            Issue.record("the later call was not executed")
+            return
+        }
+        #expect(seen.all == ["far", "near"])
+        #expect(live.timeUntilDue == nil)
+    }
+
     /// swift-clocks#27: the clock was advanced before the code under test slept on it.
     @Test
     func `an advance returns when the handlers that it started have ended, also on a busy machine`() async {

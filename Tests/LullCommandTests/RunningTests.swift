@@ -138,6 +138,48 @@ struct RunningTests {
         try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
     }
 
+    /// The value 1 leaves a process behind that ignores SIGTERM; the next value looks for it.
+    static let leavingBehind = """
+        file=$1; [ $0 = 1 ] || { kill -0 $(cat "$file") 2>/dev/null && echo alive || echo gone; exit; }
+        (trap '' TERM; sh -c 'echo $PPID' >"$file"; echo ready; while :; do sleep 0.01; done) & wait
+        """
+
+    @Test(arguments: ["cancel", "restart"])
+    func `the next command starts when the whole group of the one before it is gone`(_ rule: String) throws {
+        let file = try TemporaryFile()
+        let process = try start(
+            "--wait 0 --while-running \(rule) --kill-after 200ms", "sh", "-c", Self.leavingBehind, "{value}", file.path)
+        process.send("1\n")
+        #expect(try process.line() == "ready")
+        process.send("2\n")
+        let outcome = try process.finish()
+        #expect(outcome.ending == 0)
+        #expect(outcome.lines == ["gone"])
+        #expect(outcome.errors == "")
+    }
+
+    #if os(Linux)
+        /// Its parent has left the group, so that the supervisor sees no end; and it does not wait for it, or late.
+        @Test(arguments: ["sleep 600", "sh -c 'sleep 0.5; wait; sleep 600'"])
+        func `a process whose parent has left the group delays the next command no longer than it lives`(
+            _ parent: String
+        ) throws {
+            let script = """
+                [ $0 = 1 ] || { echo started; exit; }
+                sh -c 'sleep 600 & echo $!; exec setsid "$@"' sh \(parent) & wait
+                """
+            let process = try start(
+                "--wait 0 --while-running cancel --kill-after 300ms", "sh", "-c", script, "{value}")
+            process.send("1\n")
+            let child = try #require(pid_t(try process.line()))
+            process.send("2\n")
+            #expect(try process.line() == "started")
+            #expect(kill(child, 0) != 0 || isZombie(child))
+            process.closeInput()
+            #expect(try process.end().ending == 0)
+        }
+    #endif
+
     private func isZombie(_ process: pid_t) -> Bool {
         // In a container, nothing may reap orphans.
         (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true

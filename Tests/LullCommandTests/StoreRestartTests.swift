@@ -58,6 +58,21 @@ struct StoreRestartTests {
         #expect(try store.object("status --json")["restarted"] as? Int == 0)
     }
 
+    @Test(arguments: ["run --at-end wait", "work --wait 20ms --combine collect"])
+    func `the next command starts when the whole group of the interrupted one is gone`(_ subcommand: String) throws {
+        let file = try TemporaryFile()
+        let command = ["--", "sh", "-c", RunningTests.leavingBehind, "{count}", file.path]
+        let rules = subcommand.hasPrefix("run") ? policy : "--while-running restart"
+        let process = try store.start("\(subcommand) \(rules) --kill-after 200ms", command)
+        if subcommand.hasPrefix("run") { process.send("1\n") } else { _ = try store.run("submit \(policy) k 1") }
+        #expect(try process.line() == "ready")
+        if subcommand.hasPrefix("run") { process.send("2\n") } else { _ = try store.run("submit k 2") }
+        #expect(try process.line() == "gone")
+        try eventually("all is done") { (try? store.status()) == [:] }
+        process.signal(SIGTERM)
+        #expect(try process.finish().ending == -SIGTERM)
+    }
+
     @Test
     func `the rule is the namespace's: later uses may leave it out, and cannot change it`() throws {
         _ = try store.run("submit \(policy) --interrupt submit k v")

@@ -105,29 +105,26 @@ extension DurableSession {
         do throws(JSONScanner.Fault) { item = try WorkItem(run, offset: offset, options.combining) } catch {
             let reason = "a value is not JSON: \(error)"
             loop.streams.log.report("\(subject(run)): \(reason)")
-            return event(of: run.id, .failed(reason), at: now)
+            return event(of: run.id, .failed(reason))
         }
-        switch loop.handler.start(item, &loop.streams) {
+        switch loop.handler.start(item, at: now, &loop.streams) {
         case nil: return nil
         case .returned?:
             // It ends when it has been written.
             unwritten.append(run.id)
             return nil
-        case let end?: return event(of: run.id, end, at: now)
+        case let end?: return event(of: run.id, end)
         }
     }
 
     /// Returns the event of a run that has ended, and logs if it goes back to the store.
-    mutating func event(of run: Int64, _ end: ExecutionEnd, at now: CoreInstant) -> WorkerStateMachine.Event {
+    mutating func event(of run: Int64, _ end: ExecutionEnd) -> WorkerStateMachine.Event {
         switch end {
         case .returned: return .handlerEnded(run: run, error: nil)
         case .failed(let error):
             if !worker.isInterrupted(run) { loop.hasFailed = true }
             return .handlerEnded(run: run, error: error)
-        case .notStarted:
-            let message = "what cannot be started goes back to the store, and is claimed again after a pause"
-            loop.streams.report(message, of: "commands not started, and tried again", at: now)
-            return .notStarted(run: run)
+        case .notStarted: return .notStarted(run: run)
         }
     }
 

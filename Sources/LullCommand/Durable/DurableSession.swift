@@ -105,9 +105,12 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         case .insists(let signal): loop.end(by: signal)
         case .failed: stop(.stop, at: now)
         case .ended(let ended):
-            let events = ended.map { self.event(of: $0.id, $0.end, at: now) }
+            let events = ended.map { self.event(of: $0.id, $0.end) }
             // First, or the worker would claim more in the place of what has ended.
-            if loop.hasFailed, options.failsFast { stop(.drain, at: now) }
+            if loop.hasFailed, options.failsFast {
+                loop.handler.startNothingMore()
+                stop(.drain, at: now)
+            }
             drive(events, at: now)
         case .woke:
             if worker.alarm <= now { drive([.woke], at: now) }

@@ -9,22 +9,22 @@ struct CommandRunner: ExecutionHandler {
         let id: Int64
         /// For messages.
         let key: Key
-        /// The pipe that is its standard error. The writing end stays open here while the command runs, so that its end
-        /// is reported once: by the supervisor, not by an end of file.
-        let pipe: (reading: Int32, writing: Int32)
+        /// The pipe that is its standard error.
+        let pipe: Int32
+        /// What to start again if it could not be started; nil once it was.
+        var item: WorkItem?
         var standardError = StandardErrorTail()
         var isStopping = false
+        /// How it has ended, while its group has not: the next command of its key has to wait for the whole group.
+        var end: ExecutionEnd?
     }
 
-    /// A process group that was sent SIGTERM.
-    private struct StoppingGroup {
-        let command: Int64
-        /// When it gets SIGKILL.
-        let deadline: CoreInstant
-        /// The group's id, once the command itself has ended. The end of its other members raises no event, so it is
-        /// polled for.
-        var group: pid_t?
-        var nextCheck = CoreInstant.farFuture
+    fileprivate enum Stopping {
+        /// Its group gets SIGKILL at an instant.
+        case terminated(CoreInstant)
+        /// Its group got SIGKILL. If it is still there at an instant, that is reported.
+        case killed(CoreInstant)
+        case reported
     }
 
     private let name: String
@@ -42,7 +42,11 @@ struct CommandRunner: ExecutionHandler {
     private var pipes: [Int32: Int64] = [:]
     /// The pipes of commands that have ended, in which processes that they left behind may still write.
     private var orphanedPipes: Set<Int32> = []
-    private var stopping: [StoppingGroup] = []
+    /// The commands whose groups were sent SIGTERM and are not gone.
+    private var stopping: [Int64: Stopping] = [:]
+    private var waiting = WaitingStarts()
+    /// The executions that have ended without a command.
+    private var unstarted: [(id: Int64, end: ExecutionEnd)] = []
 
     private(set) var failure: Failure?
 
@@ -84,20 +88,15 @@ struct CommandRunner: ExecutionHandler {
 
     // MARK: - Starting
 
-    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> ExecutionEnd? {
+    mutating func start(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) -> ExecutionEnd? {
         let (arguments, variables) = texts(of: item)
         guard !(arguments + variables).contains(where: { $0.contains(0) }) else {
             let why = notStarted("a NUL byte cannot be in an argument or in the environment; \(Self.hint)")
             streams.log.report(subject(item.key) + why)
             return .failed(why)
         }
-        do {
-            try spawn(item, arguments, variables)
-            return nil
-        } catch {
-            streams.log.report(subject(item.key) + notStarted(error.message))
-            return .notStarted
-        }
+        if waiting.isEmpty { spawn(item, at: now, &streams) } else { waiting.append(item) }
+        return nil
     }
 
     private func texts(of item: WorkItem) -> (arguments: [[UInt8]], variables: [[UInt8]]) {
@@ -119,18 +118,60 @@ struct CommandRunner: ExecutionHandler {
         return (arguments, variables)
     }
 
-    /// - Throws: What this machine lacks.
-    private mutating func spawn(
-        _ item: WorkItem, _ arguments: [[UInt8]], _ variables: [[UInt8]]
-    ) throws(Failure) {
-        let input = try CommandInput.file(item.batch, terminator: terminator)
-        defer { close(input) }
-        let pipe = try Pipe.make()
-        _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
-        lastCommand += 1
-        supervisor.start(lastCommand, arguments, variables, input: input, errors: pipe.writing)
-        children[lastCommand] = Child(id: item.id, key: item.key, pipe: pipe)
-        pipes[pipe.reading] = lastCommand
+    /// Starts the command of an execution, or makes the execution wait if this machine lacks something.
+    private mutating func spawn(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) {
+        do throws(Failure) {
+            let input = try CommandInput.file(item.batch, terminator: terminator)
+            defer { close(input) }
+            let pipe = try Pipe.make()
+            defer { close(pipe.writing) }
+            _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
+            let (arguments, variables) = texts(of: item)
+            let command = lastCommand + 1
+            let code = supervisor.start(command, arguments, variables, input: input, errors: pipe.writing)
+            guard code == 0 else {
+                close(pipe.reading)
+                throw .system("cannot start a process", code)
+            }
+            lastCommand = command
+            children[command] = Child(id: item.id, key: item.key, pipe: pipe.reading, item: item)
+            pipes[pipe.reading] = command
+        } catch {
+            wait([item], error.message, at: now, &streams)
+        }
+    }
+
+    /// Makes executions wait that this machine could not start, and ends those that would wait in vain.
+    private mutating func wait(
+        _ items: [WorkItem], _ why: String, at now: CoreInstant, _ streams: inout StandardStreams
+    ) {
+        let isFirst = waiting.isEmpty
+        let hopeless = waiting.putBack(items, isAlone: children.isEmpty, at: now)
+        if isFirst, !waiting.isEmpty {
+            let kind = "times commands had to wait for descriptors, processes or memory"
+            streams.report("\(name) has to wait: \(why)", of: kind, at: now)
+        }
+        for item in hopeless {
+            let isStored = item.attempt != nil
+            let rest = isStored ? "; the run goes back to the store, and is claimed again after a pause" : ""
+            streams.report(
+                subject(item.key) + notStarted(why) + rest,
+                of: "commands not started\(isStored ? ", and tried again" : ": \(why)")", at: now)
+            unstarted.append((item.id, .notStarted))
+        }
+    }
+
+    /// Tries the first execution that waits.
+    private mutating func startWaiting(at now: CoreInstant, _ streams: inout StandardStreams) {
+        guard !waiting.isEmpty, !isStarting, let item = waiting.next(at: now) else { return }
+        spawn(item, at: now, &streams)
+    }
+
+    /// Whether the supervisor has yet to start a command.
+    private var isStarting: Bool { children.values.contains { $0.item != nil } }
+
+    mutating func startNothingMore() {
+        unstarted += waiting.removeAll().map { ($0.id, .notStarted) }
     }
 
     private static let hint = "let the command read the records from its standard input"
@@ -139,7 +180,7 @@ struct CommandRunner: ExecutionHandler {
 
     /// Whether the error code of a command that was not started says that this machine lacks something.
     private static func isObstacle(_ code: Int32) -> Bool {
-        [EAGAIN, EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
+        [EAGAIN, EMFILE, ENFILE, ENOMEM].contains(code)
     }
 
     // MARK: - Standard error
@@ -156,12 +197,16 @@ struct CommandRunner: ExecutionHandler {
     mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams) {
         for interest in events where interest.revents != 0 {
             let pipe = interest.fd
+            var noChild: Child?
+            let received: Pipe.Received
             if let command = pipes[pipe] {
-                _ = forward(pipe, of: &children[command], &streams)
+                received = forward(pipe, of: &children[command], &streams)
             } else if orphanedPipes.contains(pipe) {
-                var noChild: Child?
-                if case .end = forward(pipe, of: &noChild, &streams) { closePipe(pipe) }
+                received = forward(pipe, of: &noChild, &streams)
+            } else {
+                continue
             }
+            if case .end = received { closePipe(pipe) }
         }
     }
 
@@ -180,70 +225,117 @@ struct CommandRunner: ExecutionHandler {
     }
 
     /// Forwards the rest of what an ended command has written.
-    private mutating func finish(_ child: inout Child?, _ streams: inout StandardStreams) {
-        guard let pipe = child?.pipe else { return }
-        close(pipe.writing)
+    private mutating func finish(_ command: Int64, _ child: inout Child?, _ streams: inout StandardStreams) {
+        guard let pipe = child?.pipe, pipes[pipe] == command else { return }
         // Everything it wrote is in the pipe by now. What arrives later comes from other processes.
-        var received = forward(pipe.reading, of: &child, &streams)
-        if case .some = received { received = forward(pipe.reading, of: &child, &streams) }
-        if case .end = received { return closePipe(pipe.reading) }
-        pipes[pipe.reading] = nil
-        orphanedPipes.insert(pipe.reading)
+        var received = forward(pipe, of: &child, &streams)
+        if case .some = received { received = forward(pipe, of: &child, &streams) }
+        if case .end = received { return closePipe(pipe) }
+        pipes[pipe] = nil
+        orphanedPipes.insert(pipe)
     }
 
     // MARK: - Stopping and ending
 
     mutating func stop(_ id: Int64, at now: CoreInstant) {
-        guard let command = children.first(where: { $0.value.id == id })?.key else { return }
+        guard let (command, child) = children.first(where: { $0.value.id == id }) else {
+            unstarted += waiting.removeAll { $0.id == id }.map { ($0.id, .notStarted) }
+            return
+        }
+        guard !child.isStopping else { return }
         children[command]?.isStopping = true
         supervisor.signal(command, SIGTERM)
-        stopping.append(StoppingGroup(command: command, deadline: now.advanced(by: killAfter)))
+        stopping[command] = .terminated(now.advanced(by: killAfter))
     }
 
-    var isIdle: Bool { stopping.isEmpty }
+    var isIdle: Bool { stopping.isEmpty && unstarted.isEmpty }
 
     var alarm: CoreInstant {
-        stopping.reduce(.farFuture) { min($0, $1.deadline, $1.nextCheck) }
+        if !unstarted.isEmpty { return .farPast }
+        let nextTry = waiting.isEmpty || isStarting ? .farFuture : waiting.nextTry
+        return stopping.values.reduce(nextTry) { min($0, $1.alarm) }
     }
 
-    mutating func wake(at now: CoreInstant) {
-        for stopping in stopping where stopping.deadline <= now { supervisor.signal(stopping.command, SIGKILL) }
-        stopping.removeAll { stopping in
-            stopping.deadline <= now || stopping.group.map { CLullCommand.kill(-$0, 0) != 0 } ?? false
-        }
-        for index in stopping.indices where stopping[index].group != nil {
-            stopping[index].nextCheck = now.advanced(by: .milliseconds(50))
-        }
-    }
-
-    mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
+    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
         var ended: [(id: Int64, end: ExecutionEnd)] = []
-        for end in supervisor.ended() {
-            var child = children.removeValue(forKey: end.command)
-            finish(&child, &streams)
-            guard let child else { continue }
-            if let index = stopping.firstIndex(where: { $0.command == end.command }) {
-                if end.process == 0 {
-                    stopping.remove(at: index)
+        var lacking: (items: [WorkItem], why: String) = ([], "")
+        for answer in supervisor.received() {
+            let command = answer.command
+            switch answer.event {
+            case .started:
+                children[command]?.item = nil
+                waiting.started()
+            case .notStarted:
+                guard var child = take(command, &streams) else { continue }
+                stopping[command] = nil
+                if Self.isObstacle(answer.status), !child.isStopping, let item = child.item {
+                    lacking.items.append(item)
+                    lacking.why = Failure.reason(answer.status)
                 } else {
-                    stopping[index].group = end.process
-                    stopping[index].nextCheck = .farPast
+                    ended.append((child.id, notStarted(&child, answer.status, &streams)))
                 }
+            case .ended:
+                guard var child = take(command, &streams) else { continue }
+                let end = self.end(of: child, answer.status, &streams)
+                if child.isStopping {
+                    child.end = end
+                    children[command] = child
+                } else {
+                    ended.append((child.id, end))
+                }
+                waiting.commandEnded()
+            case .gone:
+                stopping[command] = nil
+                if let child = children[command], let end = child.end {
+                    children[command] = nil
+                    ended.append((child.id, end))
+                }
+                waiting.commandEnded()
+            case nil: break
             }
-            ended.append((child.id, self.end(of: child, end, &streams)))
         }
-        return supervisor.isLost && failure == nil ? ended + failAll() : ended
+        if supervisor.isLost, failure == nil { ended += failAll() }
+        insist(at: now, &streams)
+        if !lacking.items.isEmpty { wait(lacking.items, lacking.why, at: now, &streams) }
+        startWaiting(at: now, &streams)
+        defer { unstarted = [] }
+        return ended + unstarted
+    }
+
+    /// Removes a command that has ended, with the rest of what it has written.
+    private mutating func take(_ command: Int64, _ streams: inout StandardStreams) -> Child? {
+        var child = children.removeValue(forKey: command)
+        finish(command, &child, &streams)
+        return child
+    }
+
+    /// Sends SIGKILL to groups that were given enough time, and reports those that survive it.
+    private mutating func insist(at now: CoreInstant, _ streams: inout StandardStreams) {
+        for (command, state) in stopping where state.alarm <= now {
+            if case .terminated = state {
+                supervisor.signal(command, SIGKILL)
+                stopping[command] = .killed(now.advanced(by: Self.patience))
+            } else {
+                stopping[command] = .reported
+                let key = children[command].map { subject($0.key) } ?? ""
+                streams.log.report("\(key)processes of \(name) have not ended after SIGKILL; lull waits for them")
+            }
+        }
+    }
+
+    /// How long after SIGKILL to report a group that is still there.
+    private static let patience = CoreDuration.seconds(5)
+
+    private func notStarted(_ child: inout Child, _ code: Int32, _ streams: inout StandardStreams) -> ExecutionEnd {
+        if child.isStopping, Self.isObstacle(code) { return .notStarted }
+        let why = notStarted(code == E2BIG ? "the arguments are too long; \(Self.hint)" : Failure.reason(code))
+        streams.log.report(subject(child.key) + why)
+        return .failed(why)
     }
 
     /// Returns how a command has ended, and logs a failure.
-    private func end(of child: Child, _ end: Supervisor.Answer, _ streams: inout StandardStreams) -> ExecutionEnd {
-        guard end.process != 0 else {
-            let isTooLong = end.status == E2BIG
-            let why = notStarted(isTooLong ? "the arguments are too long; \(Self.hint)" : Failure.reason(end.status))
-            streams.log.report(subject(child.key) + why)
-            return Self.isObstacle(end.status) ? .notStarted : .failed(why)
-        }
-        let ending = lull_ending(end.status)
+    private func end(of child: Child, _ status: Int32, _ streams: inout StandardStreams) -> ExecutionEnd {
+        let ending = lull_ending(status)
         guard ending != 0 else { return .returned }
         let how = ending > 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
         let lines = child.standardError.lines
@@ -262,17 +354,14 @@ struct CommandRunner: ExecutionHandler {
     /// Fails all running commands: the supervisor, which starts them and reports their ends, was killed.
     private mutating func failAll() -> [(id: Int64, end: ExecutionEnd)] {
         failure = .inputOutput("the supervisor of the commands was killed; lull has killed the commands, and ends")
-        Descendants.killAll(stopping.compactMap(\.group))
-        let ended = children.values.map {
-            (id: $0.id, end: ExecutionEnd.failed("\(name) was killed with its supervisor"))
-        }
-        for child in children.values {
-            close(child.pipe.reading)
-            close(child.pipe.writing)
-        }
+        Descendants.killAll([])
+        let why = "\(name) was killed with its supervisor"
+        let ended = children.values.map { (id: $0.id, end: ExecutionEnd.failed(why)) }
+        for pipe in pipes.keys { close(pipe) }
         children = [:]
         pipes = [:]
-        stopping = []
+        stopping = [:]
+        startNothingMore()
         return ended
     }
 
@@ -283,6 +372,15 @@ struct CommandRunner: ExecutionHandler {
     /// Returns the start of a message about an execution.
     private func subject(_ key: Key) -> String {
         key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): "
+    }
+}
+
+extension CommandRunner.Stopping {
+    fileprivate var alarm: CoreInstant {
+        switch self {
+        case .terminated(let instant), .killed(let instant): instant
+        case .reported: .farFuture
+        }
     }
 }
 

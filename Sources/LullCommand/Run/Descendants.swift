@@ -32,15 +32,41 @@ enum Descendants {
     /// Returns the children of this process, as far as the system lists them.
     static func children() -> [pid_t] {
         #if os(Linux)
-            // If `/proc` belongs to another process namespace, its ids are those of unrelated processes.
-            let ours = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")
-            return ours == "\(getpid())" ? listedChildren() ?? childrenAmongAll() : []
+            isListed ? listedChildren() ?? childrenAmongAll() : []
         #else
             []
         #endif
     }
 
+    /// Returns whether a process group has members that have not ended.
+    ///
+    /// - Parameter isThorough: Whether to look at each process. A process that has ended, and for which its parent does
+    ///   not wait, is otherwise taken for a member.
+    static func isAlive(_ group: pid_t, isThorough: Bool) -> Bool {
+        if kill(-group, 0) != 0 {
+            // On Linux, members may have another user. Apple's systems say that of members that have ended.
+            #if os(Linux)
+                guard lull_errno() == EPERM else { return false }
+            #else
+                return false
+            #endif
+        }
+        #if os(Linux)
+            guard isThorough, isListed else { return true }
+            return numbers(in: "/proc").contains { process in
+                entry(of: process).map { $0.group == group && !["Z", "X"].contains($0.state) } ?? false
+            }
+        #else
+            return true
+        #endif
+    }
+
     #if os(Linux)
+        /// Whether `/proc` lists this process. That of another process namespace has the ids of unrelated processes.
+        private static var isListed: Bool {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self")) == "\(getpid())"
+        }
+
         /// Reads the lists that most kernels keep for each thread; returns nil if this kernel does not.
         static func listedChildren() -> [pid_t]? {
             var children: [pid_t] = []
@@ -53,13 +79,15 @@ enum Descendants {
 
         /// Asks every process for its parent.
         static func childrenAmongAll() -> [pid_t] {
-            numbers(in: "/proc").filter { process in
-                // The name is in parentheses and may contain anything; after it come the state and the parent.
-                guard let text = contents("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
-                    return false
-                }
-                return text[end...].split(separator: " ", maxSplits: 3).dropFirst(2).first == "\(getpid())"
-            }
+            numbers(in: "/proc").filter { entry(of: $0)?.parent == getpid() }
+        }
+
+        private static func entry(of process: pid_t) -> (state: Substring, parent: pid_t, group: pid_t)? {
+            // The name is in parentheses and may contain anything.
+            guard let text = contents("/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else { return nil }
+            let fields = text[end...].split(separator: " ", maxSplits: 4).dropFirst()
+            guard fields.count == 4, let parent = pid_t(fields[2]), let group = pid_t(fields[3]) else { return nil }
+            return (fields[1], parent, group)
         }
 
         private static func numbers(in path: String) -> [pid_t] {

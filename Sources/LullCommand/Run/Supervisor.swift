@@ -20,16 +20,34 @@ struct Supervisor {
         var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
     }
 
-    /// The result of a request to start a command: it has ended, or could not be started.
+    /// What has become of a command.
     struct Answer: BitwiseCopyable {
+        enum Event: Int32 {
+            case started
+            /// It could not be started.
+            case notStarted
+            /// The command itself has ended, its group perhaps not.
+            case ended
+            /// No process of the group is left. Sent for groups that got a signal.
+            case gone
+        }
+
         var command: Int64 = 0
-        /// The process id, which is also the id of its group; 0 if it was not started.
-        var process: Int32 = 0
-        /// The status from `waitpid`, or an error code.
+        private var number: Int32 = 0
+        /// The status from `waitpid` of one that has ended, or the error code of one that was not started.
         var status: Int32 = 0
+
+        /// Nil is impossible: the supervisor is a fork of this program.
+        var event: Event? { Event(rawValue: number) }
+
+        init() {}
+
+        init(_ event: Event, _ command: Int64, status: Int32 = 0) {
+            (number, self.command, self.status) = (event.rawValue, command, status)
+        }
     }
 
-    /// Poll this for reading: commands have ended, or the supervisor has.
+    /// Poll this for reading: there are answers, or the supervisor has ended.
     let descriptor: Int32
     private let socket: Int32
     private let process: pid_t
@@ -77,35 +95,39 @@ struct Supervisor {
     /// - Parameters:
     ///   - arguments: The arguments, from the name of the program on.
     ///   - variables: Environment variables besides those that every command gets.
+    /// - Returns: The error code with which this machine has refused to pass the descriptors on, or 0.
     mutating func start(
         _ command: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32, errors: Int32
-    ) {
+    ) -> Int32 {
         let strings: [UInt8] = (arguments + variables).flatMap { (string: [UInt8]) in string + [0] }
         let request = Request(arguments: Int32(arguments.count), length: strings.count, command: command)
-        send(request.bytes + strings, [input, errors])
+        return send(request.bytes + strings, [input, errors])
     }
 
-    /// Sends a signal to the process group of a command.
+    /// Sends a signal to the process group of a command. The supervisor answers when the group is gone.
     mutating func signal(_ command: Int64, _ number: Int32) {
-        send(Request(signal: number, command: command).bytes)
+        _ = send(Request(signal: number, command: command).bytes)
     }
 
-    private mutating func send(_ message: [UInt8], _ descriptors: [Int32] = []) {
+    private mutating func send(_ message: [UInt8], _ descriptors: [Int32] = []) -> Int32 {
+        guard !isLost else { return 0 }
+        let code = SupervisorSocket.send(message, descriptors, to: socket)
+        if [ETOOMANYREFS, ENOBUFS, ENOMEM].contains(code) { return code }
         // If the supervisor has ended, the end of the pipe reports that too.
-        if !isLost, !SupervisorSocket.send(message, descriptors, to: socket) { isLost = true }
+        if code != 0 { isLost = true }
+        return 0
     }
 
-    /// Returns the commands that have ended or could not be started.
-    mutating func ended() -> [Answer] {
-        var ended: [Answer] = []
+    mutating func received() -> [Answer] {
+        var received: [Answer] = []
         var answers = [Answer](repeating: Answer(), count: 64)
         while true {
             let count = answers.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, lull_errno() == EINTR { continue }
             if count == 0 { isLost = true }
-            guard count > 0 else { return ended }
+            guard count > 0 else { return received }
             // Answers are written whole, so a read returns a whole number of them.
-            ended += answers[..<(count / MemoryLayout<Answer>.stride)]
+            received += answers[..<(count / MemoryLayout<Answer>.stride)]
         }
     }
 
@@ -122,7 +144,9 @@ struct Supervisor {
 /// Sends and receives whole messages over the supervisor's socket.
 enum SupervisorSocket {
     /// Sends a message, with the descriptors attached to its first byte.
-    static func send(_ message: [UInt8], _ descriptors: [Int32] = [], to socket: Int32) -> Bool {
+    ///
+    /// - Returns: The code of an error, or 0.
+    static func send(_ message: [UInt8], _ descriptors: [Int32] = [], to socket: Int32) -> Int32 {
         var done = 0
         while done < message.count {
             let count = message.withUnsafeBytes {
@@ -131,10 +155,10 @@ enum SupervisorSocket {
                     done == 0 ? descriptors.count : 0)
             }
             if count < 0, lull_errno() == EINTR { continue }
-            guard count > 0 else { return false }
+            guard count > 0 else { return done == 0 ? lull_errno() : EPIPE }
             done += count
         }
-        return true
+        return 0
     }
 
     /// Receives exactly as many bytes as the buffer holds.

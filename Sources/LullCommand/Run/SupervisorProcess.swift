@@ -1,4 +1,5 @@
 internal import CLullCommand
+internal import CLullSystem
 
 /// The supervisor itself: an event loop that ends when the program that forked it ends.
 ///
@@ -17,6 +18,14 @@ struct SupervisorProcess {
     private var running: [pid_t: Int64] = [:]
     /// The process groups of the running commands, and those that ended commands have left processes in.
     private var groups: [Int64: pid_t] = [:]
+    /// The commands whose groups got a signal and are not gone, each with the latest signal.
+    private var awaited: [Int64: Int32] = [:]
+    /// When to look at the awaited groups next, and how long to wait then. On Linux the supervisor adopts the members of
+    /// a group, and sees them end; it does not see those whose parent has left the group.
+    private var nextLook = Int64.max
+    private var pause = SupervisorProcess.shortestPause
+    private static let shortestPause: Int64 = 16_000_000
+    private static let longestPause: Int64 = 1_000_000_000
 
     /// Runs the supervisor after the fork, until it exits.
     static func run(_ path: [UInt8], _ environment: [Argument], requests: Int32, answers: Int32) -> Never {
@@ -48,15 +57,42 @@ struct SupervisorProcess {
                 pollfd(descriptor: requests, Int32(POLLIN)), pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
                 pollfd(descriptor: unsent.isEmpty ? -1 : answers, Int32(POLLOUT)),
             ]
-            guard poll(&interests, nfds_t(interests.count), -1) >= 0 else { continue }
+            guard poll(&interests, nfds_t(interests.count), timeout) >= 0 else { continue }
             if interests[1].revents != 0 {
                 _ = signals.received()
                 reap()
             }
-            if !unsent.isEmpty { sendAnswers() }
+            if !awaited.isEmpty { lookAtGroups(hasReaped: interests[1].revents != 0) }
             // Once the program has ended, its remaining requests are not carried out.
             if Int32(interests[0].revents) & Int32(POLLHUP | POLLERR) != 0 { return }
             if interests[0].revents != 0, !carryOut() { return }
+            if !unsent.isEmpty { sendAnswers() }
+        }
+    }
+
+    /// In milliseconds, for `poll`; -1 for none. The end of a command itself is an event.
+    private var timeout: Int32 {
+        guard awaited.keys.contains(where: { groups[$0].map { running[$0] == nil } ?? true }) else { return -1 }
+        return Int32(max(0, nextLook - lull_nanoseconds_since_boot()) / 1_000_000 + 1)
+    }
+
+    /// Reports the awaited groups that are gone.
+    private mutating func lookAtGroups(hasReaped: Bool) {
+        let now = lull_nanoseconds_since_boot()
+        let isTime = now >= nextLook
+        guard hasReaped || isTime else { return }
+        if isTime {
+            nextLook = now + pause
+            pause = min(2 * pause, Self.longestPause)
+        }
+        for (command, signal) in awaited {
+            if let group = groups[command] {
+                if running[group] != nil { continue }
+                if Descendants.isAlive(group, isThorough: isTime && signal == SIGKILL) { continue }
+            }
+            groups[command] = nil
+            awaited[command] = nil
+            unsent.append(Supervisor.Answer(.gone, command))
         }
     }
 
@@ -68,6 +104,10 @@ struct SupervisorProcess {
         defer { for descriptor in descriptors { close(descriptor) } }
         if request.signal != 0 {
             if let group = groups[request.command] { kill(-group, request.signal) }
+            awaited[request.command] = request.signal
+            pause = Self.shortestPause
+            // At once, for a group that is gone already.
+            nextLook = lull_nanoseconds_since_boot()
             return true
         }
         var strings = [CChar](repeating: 0, count: request.length)
@@ -75,8 +115,7 @@ struct SupervisorProcess {
         guard rest != nil else { return false }
         guard descriptors.count == 2 else {
             // The kernel drops the descriptors that would exceed this process's limit.
-            unsent.append(Supervisor.Answer(command: request.command, status: EMFILE))
-            sendAnswers()
+            unsent.append(Supervisor.Answer(.notStarted, request.command, status: EMFILE))
             return true
         }
         var process: pid_t = 0
@@ -84,9 +123,9 @@ struct SupervisorProcess {
         if code == 0 {
             running[process] = request.command
             groups[request.command] = process
+            unsent.append(Supervisor.Answer(.started, request.command))
         } else {
-            unsent.append(Supervisor.Answer(command: request.command, status: code))
-            sendAnswers()
+            unsent.append(Supervisor.Answer(.notStarted, request.command, status: code))
         }
         return true
     }
@@ -114,11 +153,11 @@ struct SupervisorProcess {
             let process = waitpid(-1, &status, WNOHANG)
             guard process > 0 else { break }
             guard let command = running.removeValue(forKey: process) else { continue }
-            unsent.append(Supervisor.Answer(command: command, process: process, status: status))
+            unsent.append(Supervisor.Answer(.ended, command, status: status))
         }
         // Forget empty groups: their ids may be reused.
         if groups.count > running.count {
-            groups = groups.filter { running[$0.value] != nil || kill(-$0.value, 0) == 0 }
+            groups = groups.filter { running[$0.value] != nil || Descendants.isAlive($0.value, isThorough: false) }
         }
     }
 

@@ -72,10 +72,11 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         var events: [Event] = []
         if polled.has(.alarm) { alarm.acknowledge() }
         let insisting = polled.has(.signals) ? takeSignals(&events) : nil
-        if polled.executions.contains(where: { $0.revents != 0 }) { collectEnds(polled.executions, &events) }
+        if handler.alarm <= now || polled.executions.contains(where: { $0.revents != 0 }) {
+            collectEnds(polled.executions, &events, at: now)
+        }
         // After the ends of commands, so that they are recorded.
         if let insisting { events.append(.insists(signal: insisting)) }
-        if handler.alarm <= now { handler.wake(at: now) }
         events.append(.woke)
         if polled.has(.store) { events.append(.storeChanged) }
         if polled.has(.input) { fill(&events) }
@@ -102,9 +103,11 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         return insisting
     }
 
-    private mutating func collectEnds(_ executionEvents: ArraySlice<pollfd>, _ events: inout [Event]) {
+    private mutating func collectEnds(
+        _ executionEvents: ArraySlice<pollfd>, _ events: inout [Event], at now: CoreInstant
+    ) {
         handler.handleEvents(executionEvents, &streams)
-        let ended = handler.reap(&streams)
+        let ended = handler.advance(to: now, &streams)
         if let failure = handler.failure, streams.status == ExitStatus.success {
             streams.fail(failure)
             events.append(.failed)

@@ -20,20 +20,22 @@ protocol ExecutionHandler {
     var writesOutput: Bool { get }
 
     /// - Returns: How it ended, or nil if it goes on.
-    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> ExecutionEnd?
+    mutating func start(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) -> ExecutionEnd?
 
     /// Asks a running execution to stop.
     mutating func stop(_ id: Int64, at now: CoreInstant)
 
-    /// Returns the executions that have ended since the last call.
-    mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)]
+    /// Ends the executions that have not started for want of something.
+    mutating func startNothingMore()
+
+    /// Does what is due, and returns the executions that have ended since the last call.
+    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)]
 
     /// Whether no work is left besides the executions that the engine or the store's worker knows of.
     var isIdle: Bool { get }
 
-    /// When to call ``wake(at:)`` next.
+    /// When to call ``advance(to:_:)`` at the latest.
     var alarm: CoreInstant { get }
-    mutating func wake(at now: CoreInstant)
 
     /// Adds the descriptors of the running executions to those that the session polls.
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams)
@@ -52,8 +54,8 @@ extension ExecutionHandler {
     var isIdle: Bool { true }
     var alarm: CoreInstant { .farFuture }
     mutating func stop(_ id: Int64, at now: CoreInstant) {}
-    mutating func reap(_ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] { [] }
-    mutating func wake(at now: CoreInstant) {}
+    mutating func startNothingMore() {}
+    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] { [] }
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {}
     mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams) {}
     var failure: Failure? { nil }
@@ -76,7 +78,9 @@ struct WorkItem {
     var attempt: Int?
     var fence: Int64?
     var context: String?
+}
 
+extension WorkItem {
     /// Creates an item for an execution that the engine starts, with its records folded if they are to be merged.
     init(_ execution: Execution<Key, Record>, _ combining: CombineRule) throws(JSONScanner.Fault) {
         id = Int64(execution.run.serial)
@@ -128,7 +132,7 @@ struct RecordWriter: ExecutionHandler {
         keyRule = options.keyRule
     }
 
-    mutating func start(_ item: WorkItem, _ streams: inout StandardStreams) -> ExecutionEnd? {
+    mutating func start(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) -> ExecutionEnd? {
         if format == .jsonl {
             var text: [UInt8] = []
             text.reserveCapacity(item.key.bytes.count + item.batch.value.count + 16)

@@ -14,6 +14,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 
     private struct Running {
         let run: RunID
+        let key: Key
         /// Its records, if they may go back.
         let batch: Batch<Record>?
     }
@@ -58,6 +59,9 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         case .ended(let ended):
             for (id, end) in ended {
                 guard let run = running.removeValue(forKey: id) else { continue }
+                if case .notStarted = end, loop.options.failsFast, loop.hasFailed {
+                    _ = engine.cancel(run.key, running: true, at: now)
+                }
                 perform(self.end(run.run, end.ending, returning: run.batch, at: now), at: now)
             }
         case .woke: advance(to: now)
@@ -145,11 +149,11 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         }
         // No fault is possible: every record was checked when it was read.
         guard let item = try? WorkItem(execution, loop.options.combining) else { return .threw }
-        let ending = loop.handler.start(item, &loop.streams)?.ending
+        let ending = loop.handler.start(item, at: now, &loop.streams)?.ending
         if ending == nil {
             var batch: Batch<Record>?
             if case .restart = engine.setup.whileRunning { batch = execution.batch }
-            running[Int64(execution.run.serial)] = Running(run: execution.run, batch: batch)
+            running[Int64(execution.run.serial)] = Running(run: execution.run, key: execution.key, batch: batch)
         }
         return ending
     }
@@ -163,7 +167,10 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         if ending == .threw, !engine.isCancelling(run) {
             loop.hasFailed = true
             // Drop before the end of this execution makes room for the next one.
-            if loop.options.failsFast { drop(at: now) }
+            if loop.options.failsFast {
+                drop(at: now)
+                loop.handler.startNothingMore()
+            }
         }
         guard let batch else { return engine.ended(run, ending, at: now).1.more }
         return engine.ended(run, ending, returning: batch, at: now).1.more

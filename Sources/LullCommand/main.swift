@@ -1,8 +1,7 @@
 internal import CLullCommand
 
-lull_end_on_quit()
-var count = CommandLine.argc
-var vector: UnsafeMutablePointer<Argument?>? = CommandLine.unsafeArgv
-if count == 0 { vector = lull_first_arguments(&count) }
+var count: Int32 = 0
+var vector = lull_arguments(&count)
+if vector == nil { (vector, count) = (CommandLine.unsafeArgv, CommandLine.argc) }
 let arguments = (0..<Int(count)).compactMap { vector?[$0] }
 exit(Tool.run(arguments))

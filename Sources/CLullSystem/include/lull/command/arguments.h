@@ -1,4 +1,4 @@
-// The arguments with their options, and the environment.
+// The options among the arguments, and the environment.
 #ifndef LULL_COMMAND_ARGUMENTS_H
 #define LULL_COMMAND_ARGUMENTS_H
 
@@ -10,22 +10,6 @@ static inline char **lull_environment(void) { return *_NSGetEnviron(); }
 #else
 extern char **environ;
 static inline char **lull_environment(void) { return environ; }
-#endif
-
-#if defined(__linux__)
-/// Returns the arguments as they lie in memory, for where Swift cannot read them from /proc (a bare root folder).
-///
-/// They lie below the environment, with their number in front and a null pointer behind, as the ABI requires. No pointer is as small
-/// as such a number. Call this at the start only, before the environment changes.
-static inline char **lull_first_arguments(int *count) {
-    char **end = environ - 1;
-    long number = 0;
-    while (((long *)end)[-1 - number] != number) number++;
-    *count = (int)number;
-    return end - number;
-}
-#else
-static inline char **lull_first_arguments(int *count) { *count = 0; return 0; }
 #endif
 
 // getopt_long keeps its position in variables of the C library. The command parses once, on its only thread.

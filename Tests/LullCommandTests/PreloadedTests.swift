@@ -1,0 +1,46 @@
+#if os(Linux)
+    import Foundation
+    import Testing
+
+    /// The command under libraries that intercept the system's calls, as fakechroot and libfaketime do.
+    @Suite("lull under a preloaded library", .enabled(if: PreloadedTests.compiler != nil, "there is no clang"))
+    struct PreloadedTests {
+        /// Hides the arguments in /proc, and moves the environment away from them.
+        private static let source = """
+            #define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <stdio.h>
+            #include <stdlib.h>
+            #include <string.h>
+            extern char **environ;
+            FILE *fopen(const char *path, const char *mode) {
+                if (!strcmp(path, "/proc/self/cmdline")) return errno = ENOENT, NULL;
+                return ((FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, "fopen"))(path, mode);
+            }
+            __attribute__((constructor)) static void move(void) {
+                size_t count = 0;
+                while (environ[count]) count++;
+                environ = memcpy(calloc(count + 1, sizeof(char *)), environ, count * sizeof(char *));
+            }
+            """
+
+        fileprivate static let compiler: String? = {
+            let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+            return path.map { $0 + "/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+        }()
+
+        @Test func `the arguments are those that the system has passed`() throws {
+            let (source, library) = (try TemporaryFile(Self.source), try TemporaryFile())
+            let compiling = try ToolProcess(
+                ["-shared", "-fPIC", "-w", "-o", library.path, "-x", "c", source.path, "-ldl"],
+                program: try #require(Self.compiler))
+            #expect(try compiling.finish().ending == 0)
+            let outcome = try lull(
+                "filter", "--wait", "1h", "--format", "jsonl", "--key-field", "1", input: "a\n",
+                environment: ["LD_PRELOAD": library.path])
+            #expect(outcome.ending == 0, "\(outcome.errors)")
+            #expect(outcome.output.contains(#""key":"a""#))
+        }
+    }
+#endif

@@ -58,12 +58,13 @@ enum Tool {
             let (store, namespace) = (try options.openStore(for: .workers, isReadOnly: true), options.namespace)
             try DurableWorker.print(store.ask(for: .workers) { try await $0.workers(in: namespace) }, options)
             return ExitStatus.success
-        case .pause, .resume: return try show(PauseCommand.run(subcommand, options))
-        case .forget: return try show(ForgetCommand.run(options))
-        case .compact: return try show(CompactCommand.run(options))
+        case .pause, .resume: return OutputBuffer.printDone(try PauseCommand.run(subcommand, options))
+        case .forget: return OutputBuffer.printDone(try ForgetCommand.run(options))
+        case .compact: return OutputBuffer.printDone(try CompactCommand.run(options))
         case .serve: return try ServeCommand.run(options)
         case .top: return try TopCommand.run(invocation.operands, options)
-        case .schema, .adopt: return try show(SchemaCommand.run(subcommand, options))
+        case .schema where !options.applies: return try show(SchemaCommand.run(subcommand, options))
+        case .schema, .adopt: return OutputBuffer.printDone(try SchemaCommand.run(subcommand, options))
         }
     }
 

@@ -128,7 +128,7 @@ struct FilterTests {
             fields.errorLines.dropLast() == [
                 "lull: line 2 skipped: it has no field 2 (the first is 1)",
                 "lull: line 3 skipped: its delay \"soon\" is not a duration: write a number with one of the units ns, us, "
-                    + "ms, s, m, h, such as 300ms or 1.5s",
+                    + "ms, s, m, h, d, w, such as 300ms",
                 "lull: 3 records skipped: unreadable delay",
             ])
         #expect(count("skipped", in: fields.errors) == 4)

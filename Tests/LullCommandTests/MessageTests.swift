@@ -150,13 +150,19 @@ struct MessageTests {
         }
     }
 
-    @Test func `long durations are in days`() {
+    @Test func `durations from a minute on have two units`() {
         func rounded(_ seconds: Int64) -> String { DurationText.rounded(seconds * 1_000_000_000) }
-        #expect(rounded(9_140_000) == "106d")
-        #expect(
-            [90, 999, 3600, 7200, 40_464, 172_799, 172_800].map(rounded)
-                == ["90s", "999s", "3600s", "2h", "11.2h", "48h", "2d"])
+        let texts: [(Int64, String)] = [
+            (59, "59s"), (60, "1m"), (90, "1m30s"), (999, "16m39s"), (3590, "59m50s"), (3600, "1h"), (7199, "2h"),
+            (40_464, "11h14m"), (86_399, "1d"), (172_799, "2d"), (216_000, "2d12h"), (9_140_000, "106d"),
+        ]
+        for (seconds, text) in texts { #expect(rounded(seconds) == text) }
+        #expect(DurationText.rounded(59_960_000_000) == "1m")
+        #expect(DurationText.rounded(59_940_000_000) == "59.9s")
+        #expect(DurationText.rounded(Int64.max) == "106752d")
+        #expect(DurationText.exact(.seconds(90)) == "1m30s")
         #expect(DurationText.exact(.seconds(90_061)) == "90061s")
+        #expect(DurationText.exact(.milliseconds(90_500)) == "90.5s")
         #expect(DurationText.exact(.seconds(7200)) == "2h")
     }
 }

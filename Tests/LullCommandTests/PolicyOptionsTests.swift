@@ -85,7 +85,7 @@ struct PolicyOptionsTests {
             (usual, collecting, "--wait 5s --combine latest"), (throttle, usual, "--throttle 1h"),
             (throttle, extending, "--throttle 1h"),
             (throttle, leading, "--throttle 1h --edges leading,trailing --combine latest"),
-            (leading, throttle, "--throttle 90s --edges leading --combine first"),
+            (leading, throttle, "--throttle 1m30s --edges leading --combine first"),
             (usual, leading, "--wait 5s --combine latest"), (spaced, usual, "--wait 5s --max-count 9 --spacing 5m"),
             (usual, spaced, "--wait 5s"), (restarting, restarting, "--wait 5s --while-running restart"),
             (usual, restarting, "--wait 5s --while-running queue"),

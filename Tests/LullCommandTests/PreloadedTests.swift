@@ -2,8 +2,13 @@
     import Foundation
     import Testing
 
+    private let compiler: String? = {
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        return path.map { $0 + "/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }()
+
     /// The command under libraries that intercept the system's calls, as fakechroot and libfaketime do.
-    @Suite("lull under a preloaded library", .enabled(if: PreloadedTests.compiler != nil, "there is no clang"))
+    @Suite("lull under a preloaded library", .enabled(if: compiler != nil, "there is no clang"))
     struct PreloadedTests {
         /// Hides the arguments in /proc, and moves the environment away from them.
         private static let source = """
@@ -25,16 +30,11 @@
             }
             """
 
-        fileprivate static let compiler: String? = {
-            let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
-            return path.map { $0 + "/clang" }.first { FileManager.default.isExecutableFile(atPath: $0) }
-        }()
-
         @Test func `the arguments are those that the system has passed`() throws {
             let (source, library) = (try TemporaryFile(Self.source), try TemporaryFile())
             let compiling = try ToolProcess(
                 ["-shared", "-fPIC", "-w", "-o", library.path, "-x", "c", source.path, "-ldl"],
-                program: try #require(Self.compiler))
+                program: compiler)
             #expect(try compiling.finish().ending == 0)
             let outcome = try lull(
                 "filter", "--wait", "1h", "--format", "jsonl", "--key-field", "1", input: "a\n",

@@ -83,14 +83,16 @@ struct StoreDeadTests {
         #expect(none.errors == "lull: default has no dead runs\n")
     }
 
-    @Test func `the end of the last error line is shown`() {
-        #expect(Terminal.lastLine(of: "make failed with status 2: one\ntwo") == "two")
-        #expect(Terminal.lastLine(of: "make failed with status 2") == "make failed with status 2")
-        #expect(Terminal.lastLine(of: "a\u{1B}[2Jb") == "a?[2Jb")
-        #expect(Terminal.lastLine(of: String(repeating: "x", count: 60)) == String(repeating: "x", count: 60))
-        #expect(Terminal.lastLine(of: String(repeating: "x", count: 70) + "end").count == 60)
-        #expect(Terminal.lastLine(of: String(repeating: "x", count: 70) + "end").hasSuffix("xend"))
-        #expect(Terminal.lastLine(of: "") == "")
+    @Test func `a person sees the end of the last error line, and a program all of the error`() {
+        func shown(_ error: String) -> String { Table.cell(ofError: error, isCut: true) }
+        #expect(shown("make failed with status 2: one\ntwo") == "two")
+        #expect(shown("make failed with status 2") == "make failed with status 2")
+        #expect(shown("a\u{1B}[2Jb") == "a?[2Jb")
+        #expect(shown(String(repeating: "x", count: 60)) == String(repeating: "x", count: 60))
+        let long = "make failed: " + String(repeating: "x", count: 70) + "end"
+        #expect(shown(long).count == 60 && shown(long).hasSuffix("xend"))
+        #expect(shown("") == "")
+        #expect(Table.cell(ofError: long + "\ntwo", isCut: false) == long + " / two")
     }
 
     @Test func `with collect a dead run is retried despite newer values`() throws {

@@ -81,7 +81,7 @@ struct StoreLookTests {
         #expect(lines[0] == "key      state            due in  submits  attempt", "\(lines)")
         #expect(
             lines[1].hasPrefix("failing  retrying         ") && lines[1].hasSuffix("        1        1"), "\(lines)")
-        #expect(lines[2] == "running  running,pending   3600s        2        1", "\(lines)")
+        #expect(lines[2] == "running  running,pending      1h        2        1", "\(lines)")
         #expect(
             lines[3].hasPrefix("waiting  pending          ") && lines[3].hasSuffix("s        2        -"), "\(lines)")
         let objects = try store.run("list --json").lines
@@ -151,6 +151,45 @@ struct StoreLookTests {
         #expect(none.ending == 1 && none.errors == "lull: the key nowhere has no end that the store still has\n")
     }
 
+    @Test func `what has completed has no error, whatever earlier attempts had`() throws {
+        _ = try store.run("submit --wait 0 k v")
+        let worker = try store.start("work", ["--", "sh", "-c", "test $LULL_ATTEMPT = 2"])
+        try eventually("completed") { (try? store.status()) == [:] }
+        worker.signal(SIGTERM)
+        #expect(try worker.finish().errors.contains("attempt 1 failed"))
+        #expect(try store.run("list --ended --json").output.contains(#""end":"completed""#))
+        #expect(try store.run("list --ended --json").output.contains(#""error":null"#))
+        #expect(try store.run("list --ended").lines.last?.hasSuffix("  -") == true)
+    }
+
+    @Test func `a status stands out where something is dead or paused`() throws {
+        _ = try store.run("run --wait 0 --max-attempts 1 --at-end flush", ["--", "false"], input: "a\n")
+        let dead = try store.run("status --color always").lines
+        #expect(dead.last?.contains("  \u{1B}[1;31m1\u{1B}[0m  ") == true, "\(dead)")
+        _ = try store.run("dead discard --all")
+        #expect(try store.run("status --color always").lines.last?.contains("\u{1B}") == false)
+        _ = try store.run("pause")
+        #expect(try store.run("status --color always").output.contains("\u{1B}[1;33m"))
+        #expect(try !store.run("status").output.contains("\u{1B}"))
+    }
+
+    #if os(Linux)
+        @Test(arguments: [
+            ("submit --json --wait 1h b v", "the value was recorded"), ("touch a", "touched 1 key"),
+            ("flush a --json", "flushed 1 key"), ("cancel a", "cancelled 1 submit"), ("pause", "paused default"),
+        ])
+        func `what was done is no failure although it cannot be printed`(_ arguments: String, _ done: String) throws {
+            _ = try store.run("submit --wait 1h a v")
+            let process = try ToolProcess(
+                store.arguments(arguments, []), input: .file("/dev/null", O_RDONLY),
+                output: .file("/dev/full", O_WRONLY))
+            let outcome = try process.finish()
+            #expect(outcome.ending == 0)
+            let why = "but that cannot be printed (cannot write: No space left on device)"
+            #expect(outcome.errors == "lull: \(done), \(why)\n")
+        }
+    #endif
+
     @Test func `the first keys are watched until a signal`() throws {
         let keys = (10..<40).map { "k\($0)" }
         _ = try store.run("filter --wait 1h --key-field 1", input: keys.map { $0 + "\n" }.joined())
@@ -183,14 +222,15 @@ struct StoreLookTests {
         let namespace = String(repeating: "n", count: 38)
         _ = try store.run("submit --wait 1h --namespace \(namespace) k v")
         #expect(try store.run("status").output.contains("\(namespace)  "))
-        let error = String(repeating: "x", count: 58)
-        let key = String(repeating: "k", count: 39)
+        let error = "the head, " + String(repeating: "x", count: 70)
+        let key = String(repeating: "k", count: 60)
         _ = try store.run(
             "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush",
             ["--", "sh", "-c", "echo \(error) >&2; exit 1"], input: "\(key)\n")
         let dead = try store.run("dead list").lines
         #expect(dead.count == 2)
-        #expect(dead.last?.contains(key) == true && dead.last?.contains(error) == true, "\(dead)")
+        let whole = "sh failed with status 1: \(error)"
+        #expect(dead.last?.contains(key) == true && dead.last?.hasSuffix(whole) == true, "\(dead)")
     }
 
     @Test func `keys are shown without control characters`() throws {
@@ -199,7 +239,9 @@ struct StoreLookTests {
         _ = try store.run("submit", [long, ""])
         let text = try store.run("list").output
         #expect(text.contains("?[31mred?line?2J  "), "\(text)")
-        #expect(text.contains(String(repeating: "é", count: 39) + "…  "), "\(text)")
+        #expect(text.contains(long + "  "), "\(text)")
+        let shown = try lull(["list"] + store.option, input: [], environment: ["COLUMNS": "100"]).output
+        #expect(shown.contains(String(repeating: "é", count: 39) + "…  "), "\(shown)")
         #expect(try store.run("cancel", ["\u{1B}[1m"]).errors == "lull: the key ?[1m has nothing to cancel\n")
     }
 

@@ -110,6 +110,32 @@ struct StoreWorkTests {
         _ = try worker.finish()
     }
 
+    /// An empty value in place of what is pending would be a loss.
+    @Test(arguments: [("v\n", "has something"), (nil, "is a pipe that stays open")])
+    func `a submit without a value does not leave unread what is piped in`(_ input: String?, _ what: String) throws {
+        _ = try store.run("submit --wait 1h k v")
+        let process = try store.start("submit --wait 1h k")
+        if let input { process.send(input) }
+        let outcome = try process.end()
+        #expect(outcome.ending == 64)
+        let message = "VALUE is missing, but standard input \(what): give - to submit it, or '' for no value"
+        #expect(try process.errorLine() == "lull: \(message) (see lull submit --help)")
+        let again = try lull(["submit"] + store.option + ["k"], input: Array("v".utf8))
+        #expect(again.ending == 64)
+        #expect(try store.object("list --json")["pending"] as? Int == 1)
+    }
+
+    @Test func `without a value the value is empty where nothing is piped in`() throws {
+        _ = try store.run("submit --wait 1h --combine collect k ''")
+        let ended = try store.start("submit k")
+        #expect(try ended.finish().ending == 0)
+        for device in ["/dev/null", "/dev/zero"] {
+            let process = try ToolProcess(store.arguments("submit k", []), input: .file(device, O_RDONLY))
+            #expect(try process.finish().ending == 0)
+        }
+        #expect(try store.object("list --json")["pending"] as? Int == 4)
+    }
+
     @Test func `a value from standard input has at most 16 MiB`() throws {
         let value = String(repeating: "x", count: 16 << 20)
         #expect(try store.run("submit --wait 1h k -", input: value).ending == 0)

@@ -9,6 +9,7 @@ enum SubmitCommand {
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         guard let key = operands.first else { throw .usage("KEY is missing", .submit) }
         try operands.dropFirst(2).checkEmpty(for: .submit)
+        if operands.count == 1 { try checkInputIsEmpty() }
         let opened = try OpenedNamespace(options, .submit)
         let bytes = try operands.dropFirst().first.map(value) ?? []
         if CombineRule(opened.rules) == .mergeJSON {
@@ -21,9 +22,24 @@ enum SubmitCommand {
             token: options.token, context: options.context)
         let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
         guard options.printsObjects else { return ExitStatus.success }
-        try OutputBuffer.print { receipt.json.appendLine(to: &$0) }
-        return ExitStatus.success
+        var line: [UInt8] = []
+        receipt.json.appendLine(to: &line)
+        return OutputBuffer.printDone("the value was recorded", as: line)
     }
+
+    /// Throws if something is piped in: without VALUE an empty value would be recorded in its place.
+    private static func checkInputIsEmpty() throws(Failure) {
+        // A terminal, or /dev/null.
+        if lull_is_device(STDIN_FILENO) != 0 { return }
+        var interest = pollfd(descriptor: STDIN_FILENO, Int32(POLLIN))
+        let isReady = poll(&interest, 1, Self.patience) != 0
+        if isReady, lull_waiting_bytes(STDIN_FILENO) <= 0 { return }
+        let what = isReady ? "has something" : "is a pipe that stays open"
+        throw .usage("VALUE is missing, but standard input \(what): give - to submit it, or '' for no value", .submit)
+    }
+
+    /// How long, in milliseconds, a pipe may be silent before it has an end: those of cron have.
+    private static let patience: Int32 = 1000
 
     /// Returns the value of an argument, or for `-` all of standard input, whatever its bytes.
     private static func value(_ argument: Argument) throws(Failure) -> [UInt8] {
@@ -82,7 +98,8 @@ enum KeysCommand {
         let total = counts.reduce(0, +)
         let verb = subcommand == .touch ? "touched" : subcommand == .flush ? "flushed" : "cancelled"
         let what = counted(total, subcommand == .cancel ? "submit" : "key")
-        try OutputBuffer.print(options.printsObjects ? "{\"\(verb)\":\(total)}\n" : "\(verb) \(what)\n")
+        let object = options.printsObjects ? Array("{\"\(verb)\":\(total)}\n".utf8) : nil
+        _ = OutputBuffer.printDone("\(verb) \(what)", as: object)
         let idle = zip(keys, counts).filter { $1 == 0 }
         return OutputBuffer.end(
             reporting: idle.map { "the key \(Terminal.shown($0.0)) has nothing to \(subcommand.rawValue)" })
@@ -151,7 +168,7 @@ enum DeadCommand {
             try await DeadRuns.change(runs, retries: action == "retry", namespace, in: $0)
         }
         let done = counted(counts[.accepted] ?? 0, "dead run")
-        try OutputBuffer.print("\(action == "retry" ? "retried" : "discarded") \(done)\n")
+        _ = OutputBuffer.printDone("\(action == "retry" ? "retried" : "discarded") \(done)")
         return OutputBuffer.end(reporting: DeadRuns.refusals(counts))
     }
 
@@ -173,7 +190,7 @@ enum DeadCommand {
             }
         }
         let count = counted(runs.count - messages.count, "dead run")
-        try OutputBuffer.print("\(retries ? "retried" : "discarded") \(count)\n")
+        _ = OutputBuffer.printDone("\(retries ? "retried" : "discarded") \(count)")
         return OutputBuffer.end(reporting: messages)
     }
 }

@@ -41,7 +41,7 @@ extension DurableWorker: Listed {
     static var texts: Set<String> { [] }
 
     var cells: [String] {
-        [Terminal.shown(identity.host), "\(identity.process)", "\(running)", DurationText.rounded(seen)]
+        [Table.cell(ofName: identity.host), "\(identity.process)", "\(running)", DurationText.rounded(seen)]
     }
 
     var json: JSONValue {
@@ -59,7 +59,7 @@ extension DurableDeadRun<[UInt8]>: Listed {
     var cells: [String] {
         [
             "\(id)", Table.cell(ofKey: key), "\(count)", "\(attempts)", DurationText.rounded(age),
-            error.map { Terminal.lastLine(of: $0) } ?? "-",
+            error.map { Table.cell(ofError: $0) } ?? "-",
         ]
     }
 
@@ -211,7 +211,7 @@ extension DurableEnd<[UInt8]>: Listed, KeyListed {
     var cells: [String] {
         [
             Table.cell(ofKey: key), "\(how.name)", DurationText.rounded(age),
-            run.map { "\($0)" } ?? "-", error.map { Terminal.lastLine(of: $0) } ?? "-",
+            run.map { "\($0)" } ?? "-", error.map { Table.cell(ofError: $0) } ?? "-",
         ]
     }
 

@@ -12,7 +12,7 @@ enum ForgetCommand {
             throw .usage("--namespace is missing: give the one to forget", .forget)
         }
         try options.openStore(for: .forget).change(for: .forget) { try await $0.forget(namespace) }
-        return "forgot \(Terminal.shown(namespace))\n"
+        return "forgot \(Terminal.shown(namespace))"
     }
 }
 
@@ -28,8 +28,8 @@ enum CompactCommand {
 
     private static func text(_ sizes: SQLiteFile.Sizes) -> String {
         let given = sizes.before - sizes.after
-        if given <= 0 { return "nothing to reclaim: all of \(megabytes(sizes.after)) is in use\n" }
-        let ending = sizes.isCut ? "\n" : ", as soon as the current readers have finished\n"
+        if given <= 0 { return "nothing to reclaim: all of \(megabytes(sizes.after)) is in use" }
+        let ending = sizes.isCut ? "" : ", as soon as the current readers have finished"
         return "reclaimed \(megabytes(given)) of \(megabytes(sizes.before))\(ending)"
     }
 }
@@ -47,10 +47,10 @@ enum SchemaCommand {
             let schema = try PostgresSchema(url: url)
             if subcommand == .adopt {
                 try schema.adopt()
-                return "adopted: workers can use this database\n"
+                return "adopted: workers can use this database"
             }
             guard options.applies else { return try schema.script() }
-            return try schema.apply() ? "applied\n" : "nothing to apply: the schema is that of this version\n"
+            return try schema.apply() ? "applied" : "nothing to apply: the schema is that of this version"
         } catch {
             throw Failure(error, subcommand)
         }

@@ -13,12 +13,12 @@ enum PauseCommand {
         let name = Terminal.shown(namespace)
         if subcommand == .resume {
             let wasPaused = try store.change(for: subcommand) { try await $0.resume(namespace) }
-            return wasPaused ? "resumed \(name)\n" : "\(name) was not paused\n"
+            return wasPaused ? "resumed \(name)" : "\(name) was not paused"
         }
         let (old, pause) = try store.change(for: subcommand) { store in
             (try await store.status(of: namespace).pause, try await store.pause(namespace, reason: reason))
         }
-        return old == nil ? "paused \(name)\(pause.shownReason)\n" : "\(name) \(pause.sentence)\n"
+        return old == nil ? "paused \(name)\(pause.shownReason)" : "\(name) \(pause.sentence)"
     }
 }
 

@@ -74,7 +74,7 @@ extension DurableStatus {
     var measures: [Measure] { Self.figures.map { Measure($0.figure, $0.value(self)) } }
 
     var cells: [String] {
-        [Terminal.shown(namespace, upTo: 40)]
+        [Table.cell(ofName: namespace)]
             + measures.filter(\.figure.hasColumn).map { $0.shown(none: "-") }
     }
 
@@ -138,7 +138,15 @@ enum StatusCommand {
             for namespace in all { namespace.json(with: status.health ?? []).appendLine(to: &text) }
         default:
             let columns = ["namespace"] + DurableStatus.columns.map(\.name)
-            Table.append([columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style, to: &text)
+            Table.append(
+                [columns] + all.map(\.cells), width: Terminal.tableWidth, style: options.style,
+                paint: { cell, column in
+                    switch column {
+                    case "dead" where cell != "0": options.style.alarming(cell)
+                    case "paused" where cell != "-": options.style.notable(cell)
+                    default: cell
+                    }
+                }, to: &text)
             for line in all.flatMap({ [$0.pauseLine, $0.limitLine] }).compactMap({ $0 }) {
                 text.append(wrapped: line, to: Terminal.tableWidth)
             }

@@ -93,10 +93,13 @@ struct Invocation {
         if name == "--format", Option.has(subcommand, "json") {
             return .usage("lull \(subcommand.rawValue) has no option --format; use --json", subcommand)
         }
-        let owner = Subcommand.allCases.first { owner in meant.contains { $0.belongs(to: owner) } }
+        func hint(among options: [Option]) -> String? {
+            guard let option = options.first, let owner = option.subcommands.first else { return nil }
+            return "; lull \(owner.rawValue) has \(option.spelled == name ? "one" : option.spelled)"
+        }
         let known = subcommand.options.map(\.spelled)
         let nearest = Spelling.nearest(to: String(name), among: known).map { ": did you mean \($0)?" }
-        let hint = owner.map { "; lull \($0.rawValue) has one" } ?? nearest ?? operandHint
+        let hint = hint(among: meant.filter { $0.spelled == name }) ?? nearest ?? hint(among: meant) ?? operandHint
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
     }
 

@@ -46,7 +46,7 @@ extension OptionReading {
 extension OptionReading where Value == CoreDuration {
     static var duration: Self {
         var reading = Self("D", DurationText.read)
-        reading.write = DurationText.option
+        reading.write = DurationText.exact
         return reading
     }
 
@@ -86,7 +86,7 @@ extension OptionReading where Value == RateLimit {
             guard period > .zero else { throw Refusal(reason: "the time must be more than zero") }
             return RateLimit(starts: starts, period: period, burst: 1)
         }
-        reading.write = { "\($0.starts)/\(DurationText.option($0.period))" }
+        reading.write = { "\($0.starts)/\(DurationText.exact($0.period))" }
         return reading
     }
 }

@@ -2,7 +2,7 @@
 
 extension Help {
     static let duration: Page.Part =
-        "A duration D is a number with a unit: 500ns, 250us, 300ms, 1.5s, 2m, 1h."
+        "A duration D is a number with a unit: 500ns, 250us, 300ms, 1.5s, 2m, 1h, 3d, 1h30m."
 
     static let policy: Page.Part = .group([.heading("Policy"), .options([.policy]), duration])
 

@@ -55,7 +55,9 @@ extension ExecutionHandler {
     var alarm: CoreInstant { .farFuture }
     mutating func stop(_ id: Int64, at now: CoreInstant) {}
     mutating func startNothingMore() {}
-    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] { [] }
+    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
+        []
+    }
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {}
     mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams) {}
     var failure: Failure? { nil }

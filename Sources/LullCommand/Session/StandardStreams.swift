@@ -75,6 +75,20 @@ extension OutputBuffer {
 
     static func print(_ text: String) throws(Failure) { try print { $0.append(string: text) } }
 
+    /// Prints what has been done. That it was done is what the exit status says, even if this cannot be printed.
+    ///
+    /// - Parameters:
+    ///   - done: What has been done, for a message.
+    ///   - text: What to print, if it is not that.
+    static func printDone(_ done: String, as text: [UInt8]? = nil) -> Int32 {
+        do throws(Failure) {
+            try print { $0 += text ?? Array((done + "\n").utf8) }
+        } catch {
+            report(["\(done), but that cannot be printed (\(error.message))"])
+        }
+        return ExitStatus.success
+    }
+
     /// Prints messages on standard error.
     static func report(_ messages: [String]) {
         var log = OutputBuffer(STDERR_FILENO)

@@ -11,11 +11,13 @@ enum Table {
     ///   - left: The names of text columns; the first column is always one.
     ///   - marks: The index of a column that is set closer to the one before it.
     ///   - chosen: The indices of rows that stand out.
+    ///   - paint: Makes cells stand out, by the names of their columns.
     static func append(
         _ rows: [[String]], left: Set<String> = [], marks: Int? = nil, width: Int = Terminal.width,
-        style: Terminal.Style = .plain, chosen: Set<Int> = [], to text: inout [UInt8]
+        style: Terminal.Style = .plain, chosen: Set<Int> = [],
+        paint: @escaping (_ cell: String, _ column: String) -> String = { cell, _ in cell }, to text: inout [UInt8]
     ) {
-        var layout = Layout(rows, left: left, marks: marks, width: width, style: style)
+        var layout = Layout(rows, left: left, marks: marks, width: width, style: style, paint: paint)
         layout.append(Array(rows.dropFirst()), chosen: chosen, to: &text)
     }
 
@@ -26,6 +28,7 @@ enum Table {
         private let marks: Int?
         private let width: Int
         private let style: Terminal.Style
+        private let paint: (String, String) -> String
         /// Nil if each row is a list.
         private let widths: [Int]?
         private var isBegun = false
@@ -36,7 +39,8 @@ enum Table {
         ///   - least: The least widths, to allow for cells that come later.
         init(
             _ rows: [[String]], left: Set<String> = [], least: [Int] = [], marks: Int? = nil,
-            width: Int = Terminal.width, style: Terminal.Style
+            width: Int = Terminal.width, style: Terminal.Style,
+            paint: @escaping (_ cell: String, _ column: String) -> String = { cell, _ in cell }
         ) {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             names = rows.first ?? []
@@ -44,6 +48,7 @@ enum Table {
             self.marks = marks
             self.width = width
             self.style = style
+            self.paint = paint
             var widths = Table.widths(of: rows)
             for (column, least) in zip(widths.indices, least) { widths[column] = max(widths[column], least) }
             self.widths = Self.cut(widths, marks, width)
@@ -72,19 +77,20 @@ enum Table {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             guard let widths else {
                 if isBegun, !rows.isEmpty { text.append("\n") }
-                appendLists([names] + rows, width, to: &text)
+                appendLists([names] + rows, width, paint, to: &text)
                 isBegun = isBegun || !rows.isEmpty
                 return
             }
             for (number, row) in (isBegun ? rows : [names] + rows).enumerated() {
                 var line = ""
-                for (column, cell) in row.enumerated() {
-                    let cell = Terminal.cut(cell, to: widths[column])
+                for (column, whole) in row.enumerated() {
+                    let cell = width == .max ? whole : Terminal.cut(whole, to: widths[column])
                     let isText = column == 0 || left.contains(names[column])
                     if column > 0 { line += column == marks ? " " : "  " }
                     // Text in the last column needs no padding.
                     let isLast = column > 0 && column == row.count - 1
-                    line += isText && isLast ? cell : cell.padded(to: widths[column], isRight: !isText)
+                    let padded = isText && isLast ? cell : cell.padded(to: widths[column], isRight: !isText)
+                    line += number == 0 && !isBegun ? padded : padded.replacing(cell, with: paint(cell, names[column]))
                 }
                 if number == 0, !isBegun { line = style.bold(line) }
                 text.append(string: (chosen.contains(number) ? style.chosen(line) : line) + "\n")
@@ -93,8 +99,22 @@ enum Table {
         }
     }
 
+    /// How much of a name a cell shows where a person reads it. Other programs get all of it.
+    private static var nameLimit: Int { Terminal.tableWidth == .max ? 1 << 16 : 40 }
+
+    /// Returns a name from elsewhere as a cell.
+    static func cell(ofName name: String) -> String { Terminal.shown(name, upTo: nameLimit) }
+
     /// Returns a key as a cell; an empty key is `""`, to be visible.
-    static func cell(ofKey key: [UInt8]) -> String { key.isEmpty ? "\"\"" : Terminal.shown(key) }
+    static func cell(ofKey key: [UInt8]) -> String { key.isEmpty ? "\"\"" : Terminal.shown(key, upTo: nameLimit) }
+
+    /// Returns an error as a cell. A person gets the end of its last line, which in a command's output usually says most.
+    ///
+    /// - Parameter isCut: Whether a person reads it.
+    static func cell(ofError error: String, isCut: Bool = Terminal.tableWidth < .max) -> String {
+        let lines = error.split(whereSeparator: \.isNewline).map { Terminal.plain($0) }
+        return isCut ? Terminal.end(of: lines.last ?? "", upTo: 60) : lines.joined(separator: " / ")
+    }
 
     /// Returns whether rows fit without cuts.
     static func fits(_ rows: [[String]], marks: Int? = nil, width: Int = Terminal.width) -> Bool {
@@ -112,7 +132,9 @@ enum Table {
     }
 
     /// Appends each row as lines of a name and a cell.
-    private static func appendLists(_ rows: [[String]], _ width: Int, to text: inout [UInt8]) {
+    private static func appendLists(
+        _ rows: [[String]], _ width: Int, _ paint: (String, String) -> String, to text: inout [UInt8]
+    ) {
         guard var names = rows.first else { return }
         let label = names.map { Terminal.columns(of: $0) }.max() ?? 0
         var isFirst = true
@@ -130,7 +152,11 @@ enum Table {
                 let cell = row[column] + (hasMark && row.indices.contains(column + 1) ? " \(row[column + 1])" : "")
                 let line = "\(name.padded(to: label))  \(cell)"
                 let lines = Terminal.columns(of: line) <= width ? [line] : [name, "  \(cell)"]
-                for line in lines { text.append(string: Terminal.cut(line, to: width) + "\n") }
+                for line in lines {
+                    let line = Terminal.cut(line, to: width)
+                    let value = line.suffix(cell.count)
+                    text.append(string: line.dropLast(value.count) + paint(String(value), name) + "\n")
+                }
             }
         }
     }

@@ -28,6 +28,8 @@ enum Terminal {
 
         func bold(_ text: String) -> String { isPlain ? text : "\u{1B}[1m\(text)\u{1B}[0m" }
         func chosen(_ text: String) -> String { isPlain ? text : "\u{1B}[1;32m\(text)\u{1B}[0m" }
+        func notable(_ text: String) -> String { isPlain ? text : "\u{1B}[1;33m\(text)\u{1B}[0m" }
+        func alarming(_ text: String) -> String { isPlain ? text : "\u{1B}[1;31m\(text)\u{1B}[0m" }
     }
 
     /// When text stands out: the values of `--color`.
@@ -138,11 +140,6 @@ enum Terminal {
     }
 
     static func shown(_ text: String, upTo limit: Int = 40) -> String { cut(plain(text), to: limit) }
-
-    /// Returns the last line of a text, which in a command's output usually says most.
-    static func lastLine(of text: String) -> String {
-        end(of: plain(text.split(whereSeparator: \.isNewline).last ?? ""), upTo: 60)
-    }
 
     /// Breaks a text into lines between words.
     static func wrap(_ text: String, to limit: Int) -> [String] {

@@ -134,7 +134,7 @@ extension TuneReport {
     private func option(_ table: PolicyTable, _ outcome: Outcome) -> String {
         let spacing = outcome.policy.spacing
         return "\(table.option) \(DurationText.exact(outcome.policy.wait))"
-            + (spacing > .zero ? " --spacing \(DurationText.option(spacing))" : "")
+            + (spacing > .zero ? " --spacing \(DurationText.exact(spacing))" : "")
     }
 
     /// Why a wait is suggested, in one line.

@@ -322,7 +322,7 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
     public var how: DurableOutcome
     /// The ``DurableExecution/runID`` of the run that executed them; nil if no worker had claimed them.
     public var run: Int64?
-    /// The error of the last attempt, as text.
+    /// The error of the last attempt, as text; nil if it completed, whatever earlier ones did.
     public var error: String?
     /// How long ago they ended.
     public var age: Duration
@@ -335,7 +335,7 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
         self.submits = submits
         self.how = how
         self.run = run
-        self.error = error
+        self.error = how == .completed ? nil : error
         self.age = age
     }
 }

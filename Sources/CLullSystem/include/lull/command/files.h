@@ -23,6 +23,15 @@ static inline int lull_is_pipe(int descriptor) {
     struct stat status;
     return fstat(descriptor, &status) == 0 && S_ISFIFO(status.st_mode);
 }
+static inline int lull_is_device(int descriptor) {
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISCHR(status.st_mode);
+}
+/// Returns how many bytes a descriptor has that can be read now; 0 if that cannot be said.
+static inline int lull_waiting_bytes(int descriptor) {
+    int count = 0;
+    return ioctl(descriptor, FIONREAD, &count) == 0 ? count : 0;
+}
 /// Opens a file for writing from its beginning, and creates it if it does not exist.
 static inline int lull_create(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
 /// Creates a file for writing that only its owner can read. Fails if a plain file of that name exists; anything else (a pipe, a

@@ -16,15 +16,15 @@ static inline struct lull_given_arguments *lull_given(void) {
 }
 
 #if defined(__linux__)
-// SIGQUIT and SIGABRT end the command at once, as they end other programs. Swift's runtime would print where each thread is and let the
-// process continue. Keeping the default is not enough: the runtime then installs its own handler.
+// SIGQUIT and SIGABRT end the command at once, as they end other programs. Swift's runtime would print where each
+// thread is and let the process continue. Keeping the default is not enough: the runtime then installs its own handler.
 static void lull_end(int number) {
     lull_default(number);
     raise(number);
 }
 
-// glibc passes the arguments of `main`. Swift reads those in /proc, which a bare root folder lacks, and which libraries that intercept
-// system calls, such as fakechroot, may hide.
+// glibc passes the arguments of `main`. Swift reads those in /proc, which a bare root folder lacks, and which libraries
+// that intercept system calls, such as fakechroot, may hide.
 static void lull_before_main(int count, char **arguments) {
 #if defined(__GLIBC__)
     *lull_given() = (struct lull_given_arguments){count, arguments};
@@ -36,16 +36,18 @@ static void lull_before_main(int count, char **arguments) {
 }
 
 // Runs before the constructors of libraries, one of which is the runtime's.
-__attribute__((section(".preinit_array"), used)) static void (*const lull_before_main_entry)(int, char **) = lull_before_main;
+__attribute__((section(".preinit_array"), used)) static void (*const lull_entry_before_main)(int, char **) =
+    lull_before_main;
 #endif
 
 /// Returns the arguments as the system has passed them; null where only Swift knows them.
 ///
-/// The call also brings the entry of `.preinit_array` into the program, which ends at once on SIGQUIT and SIGABRT from before `main` on.
-/// Programs that import this module without calling it stay without. Call it from one file only: each has variables of its own.
+/// The call also brings the entry of `.preinit_array` into the program, which ends at once on SIGQUIT and SIGABRT from
+/// before `main` on. Programs that import this module without calling it stay without. Call it from one file only: each
+/// has variables of its own.
 static inline char **lull_arguments(int *count) {
 #if defined(__linux__)
-    __asm__ volatile("" : : "r"(&lull_before_main_entry));
+    __asm__ volatile("" : : "r"(&lull_entry_before_main));
 #endif
     *count = lull_given()->count;
     return lull_given()->vector;

@@ -143,11 +143,12 @@ class Break {
         const wasTyping = this.#stop();
         if (machine === undefined || this.#asleep?.key === machine) this.#wake(this.clock.now);
         const { lanes } = this.stage;
-        const before = lanes.map(({ withdrawn }) => withdrawn);
         const waited = lanes.map(({ runsToCome }) => runsToCome > 0);
         // There is nothing to end before the first edit.
         if (this.stage.submits.length > 0) body();
-        const lost = lanes.map(({ withdrawn }, index) => withdrawn - before[index]);
+        // As the table counts when all that goes on has ended.
+        const lost = lanes.map((lane) => this.#uncovered(lane, ["executed", "running"], lane.pending.map(({ key }) => this.stage.submits.findLast((one) =>
+            one.key === key))));
         const about = { machine, waited, isSaving: lanes.some(({ counters }) => counters.running > 0),
             isCut: lanes.some(({ executions }) => executions.some(({ outcome }) => outcome === "cancelled")) };
         this.#note = [Break.#stopped(wasTyping), say(lost, about)].flat();
@@ -193,17 +194,20 @@ class Break {
         }
     }
 
+    /** How many edits are newer than each that is in a save with such an outcome, or among others: a save has all edits before it. */
+    #uncovered({ executions }, outcomes, others = []) {
+        const { submits } = this.stage;
+        const last = [...executions.filter(({ outcome }) => outcomes.includes(outcome)).map(({ behind }) => behind.at(-1)), ...others];
+        return submits.length - Math.max(0, ...last.map((edit) => submits.findIndex(({ at, value }) => at === edit.at && value === edit.value) + 1));
+    }
+
     /** What came of the edits: how many are in no save, which saves replaced a newer one, which began while another ran, what the server has. */
     results() {
         const { lanes, submits } = this.stage;
         return lanes.map((lane) => {
             const saved = lane.executions.filter(({ outcome }) => outcome === "executed");
-            const covered = Math.max(0, ...saved.map(({ behind }) => submits.findIndex(({ at, value }) => {
-                const last = behind.at(-1);
-                return at === last.at && value === last.value;
-            }) + 1));
             const last = saved.reduce((last, one) => (!last || one.servedAt >= last.servedAt ? one : last), null);
-            return { servedAt: last?.servedAt, saves: lane.executions.length, lost: lane.isBusy ? null : submits.length - covered,
+            return { servedAt: last?.servedAt, saves: lane.executions.length, lost: lane.isBusy ? null : this.#uncovered(lane, ["executed"]),
                 stale: saved.filter(({ isStale }) => isStale).length, double: lane.executions.filter(({ isDouble }) => isDouble).length,
                 server: last?.value ?? "", isOld: !lane.isBusy && last?.value !== submits.at(-1)?.value };
         });

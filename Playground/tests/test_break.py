@@ -185,6 +185,28 @@ class BreakTest(PageTest):
         self.do([0, "a"], [1000, "kill"])
         self.assertIn("nothing was waiting in it: type first", self.says())
 
+    def test_what_is_said_of_an_incident_is_what_the_table_counts(self):
+        wrong = self.browser.run("""
+            const { breaking } = playground;
+            const wrong = [];
+            for (const [isTwo, isSlow, does] of [[0, 1, "kill"], [0, 0, "kill"], [0, 1, "leave"], [1, 1, "kill"], [1, 1, "leave"]]) {
+                if (document.getElementById("break-two").checked !== Boolean(isTwo)) document.getElementById("break-two").click();
+                document.getElementById("break-slow").checked = Boolean(isSlow);
+                for (let at = 100; at < 4000; at += 150) {
+                    document.getElementById("break-type").click();
+                    breaking.clock.advance(at);
+                    document.getElementById(`break-${does}`).click();
+                    const says = document.getElementById("break-says").textContent;
+                    breaking.clock.advance(10_000);
+                    const lost = breaking.results().map((result) => result.lost).slice(0, does === "kill" ? 3 : 2);
+                    const said = /(?:went with it: |and lost )([^.]*?) edits?\\b/.exec(says)?.[1].match(/\\d+/g).map(Number) ?? [0];
+                    if (lost.some((count, index) => count !== (said[index] ?? said[0]))) wrong.push([does, isTwo, isSlow, at, said, lost]);
+                }
+            }
+            return wrong;
+        """)
+        self.assertEqual(wrong, [])
+
     def test_an_incident_on_an_empty_stage_says_what_to_do_and_draws_nothing(self):
         for button in ("leave", "kill", "sleep"):
             self.do([0, button])

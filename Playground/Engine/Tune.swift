@@ -74,8 +74,8 @@ public func finishTuning() {
 }
 
 /// Writes a row for each candidate: whether it is a throttle, wait, executions, premature ones, delays after the
-/// last submit (p50, p90, p99) and after the first, the longest, whether it is efficient, and why it is suggested (0 if
-/// it is not).
+/// last submit (p50, p90, p99) and after the first, the longest, the limit that it lacks (0 if none), whether it is
+/// efficient, and why it is suggested (0 if it is not).
 ///
 /// `saving` is a share from 0 to 1, and `delay` is in nanoseconds; a negative one means no target.
 @c(lull_tune_outcomes)
@@ -98,6 +98,7 @@ public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
             let none: [Int64] = [0, 0, 0]
             for delay in (outcome.delayFromLast ?? none) + (outcome.delayFromFirst ?? none) { outbox.append(delay) }
             outbox.append(outcome.starvation ?? 0)
+            outbox.append(outcome.missingMaxWait?.nanoseconds ?? 0)
             outbox.append(outcome.isEfficient ? 1 : 0)
             outbox.append(suggestion.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
         }

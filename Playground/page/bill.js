@@ -63,13 +63,14 @@ class Bill {
     }
 
     get #words() {
-        const { afterLast, wait, longest, reason } = this.#row;
+        const { afterLast, wait, longest, missingMaxWait, reason } = this.#row;
         const why = { knee: "up to here, more waiting saves much; beyond, little", most: "saving grows steadily with the delay",
             target: "it meets the target", nearest: "none meets the target, and this comes nearest" }[reason];
         const [before, after] = this.#nouns;
         return `A wait of ${shownDuration(wait)}, chosen as “lull tune” chooses: ${why}. Nine of ten ${after}s come within `
             + `${shownDuration(afterLast[1])} after the last ${before} of a burst; the longest time from a first one is `
-            + `${shownDuration(longest)}.`;
+            + `${shownDuration(longest)}.${missingMaxWait ? ` They went on for so long without a pause: try ${shownDuration(missingMaxWait)} `
+                + "as the longest wait above." : ""}`;
     }
 
     #picture(width) {

@@ -135,12 +135,12 @@ function tuneOutcomes(submits, { saving, delay }) {
     const numbers = answer().map(Number);
     const reasons = [null, "knee", "most", "target", "nearest"];
     const rows = { debounce: [], throttle: [] };
-    for (let index = 0; index < numbers.length; index += 13) {
-        const row = numbers.slice(index, index + 13);
+    for (let index = 0; index < numbers.length; index += 14) {
+        const row = numbers.slice(index, index + 14);
         const times = row.map((number) => number / 1e6);
         rows[row[0] === 0 ? "debounce" : "throttle"].push({
             wait: times[1], executions: row[2], premature: row[3], afterLast: times.slice(4, 7),
-            afterFirst: times.slice(7, 10), longest: times[10], isEfficient: row[11] === 1, reason: reasons[row[12]],
+            afterFirst: times.slice(7, 10), longest: times[10], missingMaxWait: times[11] || null, isEfficient: row[12] === 1, reason: reasons[row[13]],
             saved: submits === 0 ? 0 : (submits - row[2]) / submits,
         });
     }

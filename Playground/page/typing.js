@@ -120,8 +120,9 @@ class TypingJudge {
 
     get #title() {
         const { row } = this.verdict;
-        return row.saved > 0
-            ? `A wait of ${shownDuration(row.wait)} suits this typing and saves ${this.#percent(row)} %`
+        const does = row.missingMaxWait ? `saves ${this.#percent(row)} %, but sends nothing for ${shownDuration(row.longest)}`
+            : `suits this typing and saves ${this.#percent(row)} %`;
+        return row.saved > 0 ? `A wait of ${shownDuration(row.wait)} ${does}`
             : `No wait up to ${shownDuration(TypingJudge.bound)} saves anything on this typing`;
     }
 
@@ -130,8 +131,19 @@ class TypingJudge {
         const burst = (gaps.length / row.executions).toFixed(1).replace(/\.0$/, "");
         return `${gaps.length} keys, one every ${shownDuration(median)} (median), in ${plural(row.executions, "burst")} of ${burst} on average: `
             + `${plural(row.executions, "request")} instead of ${gaps.length}.`
+            + this.#limit
             + (longer ? ` A wait of more than ${shownDuration(TypingJudge.bound)} is felt. Without that bound, ${shownDuration(longer.wait)} would save `
                 + `${this.#percent(longer)} %: ${plural(row.executions - longer.executions, "request")} fewer.` : "");
+    }
+
+    /** Who types on and on gets no answer: when the first one comes, and how that is with a longest wait. */
+    get #limit() {
+        const { gaps, row, executions } = this.verdict;
+        if (!row.missingMaxWait) return "";
+        const limited = executionsOf(makePolicy("debounce", row.wait, { maxWait: row.missingMaxWait }), gaps);
+        const [late, early] = [executions, limited].map(([first]) => shownDuration(Math.round(first.at - first.first)));
+        return ` The first answer comes after ${late}, as the keys do not pause before. With a longest wait of ${shownDuration(row.missingMaxWait)} `
+            + `it comes after ${early}, and there are ${plural(limited.length, "request")}.`;
     }
 
     #picture(width) {

@@ -71,6 +71,15 @@ package struct Outcome {
     /// Whether it saves enough to be worth a wait.
     package var isWorthwhile: Bool { saved >= 0.01 }
 
+    /// The limit that a debounce lacks if submits once went on for ten waits without an execution: five waits.
+    package var missingMaxWait: CoreDuration? {
+        let wait = policy.wait.nanoseconds
+        guard policy.kind == .debounce, policy.maxWait == nil, wait > 0, let starvation, starvation / 10 >= wait else {
+            return nil
+        }
+        return .nanoseconds(wait * 5)
+    }
+
     /// The delay for targets and the knee: the 90th percentile, from the last submit behind an execution.
     package var delay: CoreDuration { .nanoseconds(delayFromLast?[1] ?? 0) }
 }

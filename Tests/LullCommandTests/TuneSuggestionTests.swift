@@ -12,6 +12,20 @@ struct TuneSuggestionTests {
         #expect(found.debounce.waits.filter(\.efficient).map(\.wait) == [0.01, 0.06])
     }
 
+    @Test func `a debounce that steady submits hold off lacks a longest wait`() throws {
+        let steady = submits(at: (0..<100).map { Double($0) * 0.15 })
+        let option = "--waits 50ms,200ms"
+        #expect(try tuneReport(option, steady).debounce.suggested?.maxWait == 1)
+        #expect(
+            try tune(option, steady).output.contains(
+                "But submits went on for 15.1s without an execution: try --max-wait 1s.\n"))
+        // With the limit, and where pauses come, nothing is to be said.
+        for (option, lines) in [("\(option) --max-wait 1s", steady), ("--waits 60ms", bursts)] {
+            #expect(try tuneReport(option, lines).debounce.suggested?.maxWait == nil)
+            #expect(try !tune(option, lines).output.contains("But "))
+        }
+    }
+
     @Test func `a target is met by the shortest wait`() throws {
         let found = try tuneReport("--waits 10ms..5s --target-saving 90%", bursts)
         #expect(found.debounce.suggested?.wait == 0.06)

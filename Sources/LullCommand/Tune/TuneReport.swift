@@ -31,8 +31,11 @@ struct TuneReport {
         ]
         members += tables.map { table in
             let suggested = table.suggestion.map { suggestion -> JSONValue in
-                let wait = outcomes[suggestion.index].policy.wait.nanoseconds
-                return ["wait": .seconds(wait), "because": .text("\(suggestion.reason)")]
+                let outcome = outcomes[suggestion.index]
+                return [
+                    "wait": .seconds(outcome.policy.wait.nanoseconds), "because": .text("\(suggestion.reason)"),
+                    "maxWait": outcome.missingMaxWait.map { .seconds($0.nanoseconds) } ?? .null,
+                ]
             }
             return (
                 table.name, ["waits": .array(outcomes[table.range].map(\.json)), "suggested": suggested ?? .null]
@@ -124,6 +127,11 @@ extension TuneReport {
             let answer = "\(option(table, outcome)): \(saved)\(longest)."
             for line in Terminal.wrap(answer, to: Terminal.width) { text.append(string: style.bold(line) + "\n") }
             text.append(wrapped: "Why: \(reason(suggestion, table)).")
+            if let limit = outcome.missingMaxWait, let starvation = outcome.starvation {
+                let longest = DurationText.rounded(starvation)
+                let option = "--max-wait \(DurationText.exact(limit))"
+                text.append(wrapped: "But submits went on for \(longest) without an execution: try \(option).")
+            }
         }
         text.append("\n")
     }
@@ -169,7 +177,8 @@ extension TuneReport {
     private func thinned(_ table: PolicyTable) -> [Int] {
         let kinds = tables.count { !$0.range.isEmpty }
         // The answer, the names of the columns, the legend and the prompt take the other lines.
-        let most = Terminal.lines.map { max(4, ($0 - 13) / max(1, kinds)) } ?? .max
+        let others = answers.first?.suggestion.flatMap { outcomes[$0.index].missingMaxWait } == nil ? 13 : 14
+        let most = Terminal.lines.map { max(4, ($0 - others) / max(1, kinds)) } ?? .max
         guard table.range.count > most else { return Array(table.range) }
         let step = (table.range.count + most - 1) / most
         let chosen = table.suggestion?.index ?? table.range.lowerBound

@@ -54,6 +54,7 @@ struct TuneReportJSON: Decodable {
     struct Suggestion: Decodable {
         var wait: Double
         var because: String
+        var maxWait: Double?
     }
 
     struct Own: Decodable {

@@ -29,7 +29,7 @@ NOT_HERE = ("docs/architecture.md", "docs/decisions", "docs/releasing.md")
 TITLES = {"docs/api": "The public declarations of each module"}
 # The languages of files, by the ends of their names.
 LANGUAGES = {"swift": "swift", "py": "python", "js": "javascript", "sql": "sql", "lua": "lua", "sh": "sh", "json": "json", "c": "c",
-             "h": "c", "yml": "yaml", "jsonl": "json", "": "sh"}
+             "h": "c", "yml": "yaml", "jsonl": "json"}
 # Pictures, and what readers install somewhere.
 COPIED = re.compile(r"\.(svg|png|gif|webp|txt)$|^(docs/monitoring|packaging)/.*\.")
 
@@ -39,8 +39,15 @@ def is_here(path):
 
 
 def words(markup):
-    """Returns the text of some HTML."""
+    """Returns the text of some HTML. Only what begins a block begins a word."""
+    markup = re.sub(r"</?(a|b|code|del|em|i|img|span|strong|sup|wbr)\b[^>]*>", "", markup)
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+def excerpt(markup, title):
+    """Returns what a section of a page says first, in sentences: no tables, and no code."""
+    text = words(re.sub(r"<(table|pre)\b.*?</\1>", " ", markup, flags=re.DOTALL))
+    return sentence(text or f"A section of “{title}”.")
 
 
 class Site:
@@ -217,7 +224,7 @@ class Site:
         place = self.place(page)
         self.found(title, "Guide", place, description, words(top))
         for anchor, name, text in zip(sections[0::3], sections[1::3], sections[2::3]):
-            self.found(words(name), title, f"{place}#{anchor}", sentence(words(text)), words(text))
+            self.found(words(name), title, f"{place}#{anchor}", excerpt(text, title), words(text))
         headings = [(anchor, words(name)) for anchor, name in zip(sections[0::3], sections[1::3])]
         self.page(place, title, body, description, headings=headings if page != "CHANGELOG.md" else ())
 
@@ -229,7 +236,10 @@ class Site:
     def source(self, path):
         """Makes a page of a source file."""
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            text = colour(file.read(), LANGUAGES.get(os.path.splitext(path)[1][1:], "text"))
+            text = file.read()
+        # A file without an ending is a script if it says so.
+        language = LANGUAGES.get(os.path.splitext(path)[1][1:], "sh" if text.startswith("#!") else "text")
+        text = colour(text, "makefile" if path.endswith("Makefile") else language)
         content = f'<h1 class="path">{html.escape(path)}</h1>\n<pre tabindex="0"><code>{text}</code></pre>'
         self.page(self.place(path), path, content, f"A source file of Lull: {path}.")
 

@@ -19,6 +19,8 @@ class Page(HTMLParser):
         self.links, self.anchors = [], set()
         self.title, self.description, self.level_one = "", "", 0
         self.is_title = False
+        # What readers of the screen trip over.
+        self.faults, self.level, self.lists = [], 0, []
         with open(path, encoding="utf-8") as file:
             self.feed(file.read())
 
@@ -26,6 +28,21 @@ class Page(HTMLParser):
         named = dict(attributes)
         self.is_title = tag == "title"
         self.level_one += tag == "h1"
+        if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
+            if int(tag[1]) > self.level + 1:
+                self.faults.append(f"{self.get_starttag_text()} comes after a heading of level {self.level}")
+            self.level = int(tag[1])
+        if tag == "dl":
+            self.lists.append("")
+        if tag in ("dt", "dd"):
+            if not self.lists or tag == "dd" and not self.lists[-1]:
+                self.faults.append(f"{tag} where none can be")
+            self.lists[-1:] = [tag]
+        if named.get("role") == "region" and "aria-label" in named:
+            name = "region " + named["aria-label"]
+            if name in self.anchors:
+                self.faults.append(f"two regions are called {named['aria-label']}")
+            self.anchors.add(name)
         if tag == "meta" and named.get("name") == "description":
             self.description = named.get("content") or ""
         for name, value in attributes:
@@ -33,6 +50,10 @@ class Page(HTMLParser):
                 self.anchors.add(value)
             elif name in ("href", "src") and value:
                 self.links.append(value)
+
+    def handle_endtag(self, tag):
+        if tag == "dl" and self.lists.pop() != "dd":
+            self.faults.append("a list ends without a description")
 
     def handle_data(self, data):
         if self.is_title:
@@ -86,6 +107,7 @@ class Check:
             self.wrong += [f"{source} does not link to {os.path.relpath(module, self.site)}" for module in modules if module not in targets]
             if not page.title.strip() or not page.description.strip():
                 self.wrong.append(f"{source} has no title, or no description")
+            self.wrong += [f"{source}: {fault}" for fault in page.faults]
             if page.level_one != 1:
                 self.wrong.append(f"{source} has {page.level_one} headings of level one")
             if source.startswith("docs/"):

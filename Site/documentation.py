@@ -201,7 +201,7 @@ class Text:
         target = self.references.get(identifier, {"title": identifier, "type": "unresolvable"})
         abstract = self.inline(target.get("abstract", []))
         if "url" not in target:
-            return f"<dt>{self.reference(identifier)}</dt>"
+            return f"<dt>{self.reference(identifier)}</dt><dd></dd>"
         name = html.escape(target["title"], quote=False)
         fragments = target.get("fragments", [])
         if fragments:
@@ -286,4 +286,4 @@ class Text:
 
 def table(content):
     """Returns a table that scrolls where it is too wide."""
-    return f'<div class="table" tabindex="0" role="region" aria-label="Table">{content}</div>'
+    return f'<div class="table" tabindex="0" role="group" aria-label="Table">{content}</div>'

@@ -43,6 +43,8 @@ NAMES = {"bash": "sh", "shell": "sh", "console": "sh", "zsh": "sh", "py": "pytho
          "toml": "ini", "service": "ini", "jsonl": "json"}
 # What the commands of a sample without a language begin with.
 COMMAND = re.compile(r"(\$ |lull |make\b|swift |scripts/|printf |cat |echo |inotifywait |tail |git |export |[A-Z_]+=\S* \w)")
+# A list of commands, beside words that explain them, is no code.
+COLUMNS = re.compile(r"\S {3,}[^\s#]")
 
 
 def rule(language):
@@ -69,7 +71,7 @@ def colour(code, language):
         return html.escape(code, quote=False)
     lines, continues = [], False
     for line in code.split("\n"):
-        is_command = continues or COMMAND.match(line.lstrip()) or "| lull " in line
+        is_command = (continues or COMMAND.match(line.lstrip()) or "| lull " in line) and not COLUMNS.search(line.lstrip())
         continues = bool(is_command) and line.endswith("\\")
         lines.append(spans(line, RULES["sh"]) if is_command else html.escape(line, quote=False))
     return "\n".join(lines)

@@ -12,7 +12,7 @@
         entries = index.map(([title, group, place, description, more]) => ({
             title, group, place, description,
             name: title.toLowerCase().replace(/\(.*/, ""), labels: title.toLowerCase(), all: ` ${group} ${description} `.toLowerCase(),
-            more: ` ${more} `,
+            more: ` ${more} `, isCommon: !/^documentation\/(?!lull\/)/.test(place),
         }));
         show();
     };
@@ -28,10 +28,11 @@
 
     /** Says how well an entry fits one word; 0 if it does not have it. */
     function fit(entry, word) {
-        if (entry.name === word) return 100;
-        if (entry.name.startsWith(word)) return 60;
+        if (entry.name === word) return 120;
+        if (entry.name.startsWith(word)) return 75;
         if (entry.name.includes(" " + word)) return 40;
-        if (entry.name.includes(word)) return 25;
+        // In the middle of a word only in a declaration, where another one may begin.
+        if (entry.name.includes(word)) return entry.more.trim() ? 6 : 25;
         // Labels of arguments are in the names of many declarations.
         if (entry.labels.includes(word)) return 5;
         if (entry.all.includes(" " + word)) return 8;
@@ -44,15 +45,14 @@
         if (!entries || words.length === 0) return [];
         const found = [];
         for (const entry of entries) {
-            // Pages with text come before declarations that fit as well.
-            let score = (entry.name.includes(text.toLowerCase().trim()) ? 20 : 0) + (entry.more.trim() ? 15 : 0);
-            for (const word of words) {
-                const value = fit(entry, word);
-                if (value === 0) { score = -1; break; }
-                score += value;
-            }
+            const values = words.map((word) => fit(entry, word));
+            if (values.includes(0)) continue;
+            // Pages that are about it come before declarations, if more than their text has it; and what everybody uses before the rest.
+            const isAbout = entry.more.trim() && Math.min(...values) >= 8;
+            const score = values.reduce((sum, value) => sum + value, entry.name.includes(text.toLowerCase().trim()) ? 20 : 0)
+                + (isAbout ? 60 : entry.more.trim() ? 15 : 0) + (entry.isCommon ? 60 : 0);
             // Of equals, the page before its parts.
-            if (score > 0) found.push({ entry, score: score - entry.place.split(/[/#]/).length - entry.title.length / 100 });
+            found.push({ entry, score: score - entry.place.split(/[/#]/).length - entry.title.length / 100 });
         }
         return found.sort((one, other) => other.score - one.score).slice(0, 12).map(({ entry }) => entry);
     }

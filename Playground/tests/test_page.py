@@ -16,6 +16,14 @@ class AccessibilityTest(PageTest):
         """)
         self.assertEqual(nameless, [])
 
+    def test_no_heading_is_two_levels_below_the_one_before_it(self):
+        for width, fragment in ((1280, ""), (390, ""), (1280, "#!debounce,1s"), (390, "#!debounce,1s")):
+            self.browser.resize(width, 900)
+            self.open(fragment)
+            levels = self.browser.run("""return [...document.querySelectorAll("h1, h2, h3, h4")].filter((one) => one.getClientRects().length)
+                .map((one) => Number(one.tagName[1]))""")
+            self.assertEqual([pair for pair in zip(levels, levels[1:]) if pair[1] > pair[0] + 1], [])
+
     def test_ids_that_are_referred_to_exist_and_are_unique(self):
         wrong = self.browser.run("""
             const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);

@@ -46,6 +46,13 @@ class HighlightTest(unittest.TestCase):
         self.assertIn('<span class="type">--wait</span>', markup)
         self.assertTrue(markup.endswith("\nfor 3 of 4"))
 
+    def test_leaves_prose_alone(self):
+        # As in a list of commands, or in a license.
+        text = "lull work     --store URL -- COMMAND…    runs COMMAND for values that are due"
+        self.assertEqual(colour(text, None), text)
+        self.assertIn("keyword", colour("if true; then make; fi  # for two", "sh"))
+        self.assertIn('"type">--wait', colour("lull run --wait 1s -- make    # forty saves", None))
+
 
 if __name__ == "__main__":
     unittest.main()

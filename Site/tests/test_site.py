@@ -3,6 +3,7 @@
 import functools
 import glob
 import http.server
+import json
 import os
 import sys
 import threading
@@ -90,6 +91,30 @@ class SiteTest(unittest.TestCase):
             with self.subTest(text):
                 self.assertEqual(self.search(text)[0], title)
 
+    def test_finds_what_everybody_uses_before_the_rest_and_articles_about_it_first(self):
+        self.open("")
+        groups = """return [...document.querySelectorAll("#found a")].map((one) => [one.getAttribute("href").split("/").slice(-4, -2).join("/"),
+            one.querySelector("i").textContent])"""
+        self.assertEqual(self.search("cancel")[0], "cancel(includingRunning:)")
+        self.assertIn("Coalescer", self.browser.run(groups)[0])
+        self.assertEqual(self.search("throttle")[:2], ["Throttler", "ThrottleOptions"])
+        self.assertEqual(self.search("wait")[0], "Choosing the wait")
+        found = self.search("debounce")
+        self.assertLess(found.index("Testing code that debounces"), found.index("Debouncer"))
+
+    def test_its_excerpts_are_sentences(self):
+        with open(os.path.join(SITE, "index.js"), encoding="utf-8") as file:
+            entries = json.loads(file.read().strip()[len("lullIndex("):-1])
+        for title, _, place, description, _ in entries:
+            with self.subTest(place):
+                self.assertNotRegex(title, r" [,;)]")
+                self.assertNotRegex(description, r"\w [,;)]( |$)")
+        told = {place: description for _, _, place, description, _ in entries}
+        # Sections that begin with a table, and with code.
+        self.assertTrue(told["docs/operating.html#messages"].startswith("Each message is one line"))
+        self.assertNotIn("meaning, and what to do", told["docs/operating.html#messages"])
+        self.assertNotIn("{", " ".join(told[place] for place in told if place.startswith("docs/firmware")))
+
     def test_finds_words_of_the_text_and_all_of_several_words(self):
         self.open("")
         self.assertIn("Which store", self.search("valkey"))
@@ -140,6 +165,12 @@ class SiteTest(unittest.TestCase):
                 with self.subTest(place, scheme=scheme):
                     self.open(place)
                     self.assertEqual(self.browser.run(CONTRASTS), [])
+
+    def test_have_colours_for_code_alone(self):
+        self.open("LICENSE.html")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('pre span').length"), 0)
+        self.open("scripts/firmware.html")
+        self.assertGreater(self.browser.run("return document.querySelectorAll('pre .keyword').length"), 0)
 
     def test_ask_no_other_host(self):
         for place in ["", "docs/stores.html", "documentation/lull", "playground"]:

@@ -94,7 +94,7 @@ class Stage {
     /** Moves a call to another instant, though not behind the end. */
     move(call, at) {
         const end = this.calls.find(({ do: name }) => name === "release" || name === "kill -9")?.at ?? Infinity;
-        call.at = Math.max(this.origin, Math.min(at, end));
+        call.at = Math.max(this.origin, Math.min(at, end - 1));
         for (const list of [this.calls, this.submits, this.touches]) list.sort((one, other) => one.at - other.at || (one === call) - (other === call));
         this.#playAgain();
     }

@@ -145,7 +145,8 @@ class Story {
     arrange() {
         if (this.#end) storyScenes[this.#step.dataset.scene].end(this.#stage);
         this.#drop();
-        this.#isTyped = true;
+        // The numbers of the page's own burst are no text to tell it with.
+        this.#isTyped ||= this.#before !== null;
     }
 
     /** Plays the paragraph from its beginning. */

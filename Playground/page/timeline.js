@@ -131,9 +131,14 @@ class Timeline {
         return lines > 0 ? 32 + Timeline.line * lines : 30;
     }
 
+    /** Where the first bar is in a row: below the counts of the runs, and these below the name. */
+    #first({ name }) {
+        return this.#isSmall && !name ? 34 : 47;
+    }
+
     /** The height of a policy's row: each key has its own bar. */
     #height(lane) {
-        return (this.#isSmall ? 56 : 80) + this.#pitch(lane) * (this.#stage.keys.length - 1) + Timeline.line * Math.max(0, lane.lines - 1);
+        return this.#first(lane) + (this.#isSmall ? 22 : 33) + this.#pitch(lane) * (this.#stage.keys.length - 1) + Timeline.line * Math.max(0, lane.lines - 1);
     }
 
     /** Where each policy's row begins, and where the last one ends. */
@@ -262,7 +267,7 @@ class Timeline {
         const { top, bottom } = view;
         const colour = theme.lanes[index];
         const keys = this.#stage.keys;
-        const first = top + (this.#isSmall ? 34 : 47);
+        const first = top + this.#first(lane);
         const pitch = this.#pitch(lane);
         const bar = (key) => ({ y: first + pitch * Math.max(0, keys.indexOf(key)) });
         context.fillStyle = theme.line;

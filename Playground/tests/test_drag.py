@@ -121,6 +121,9 @@ class DragTest(StageCase):
         self.browser.drag(self.point(0), self.point(0, 60))
         self.assertEqual([value for value, _ in self.browser.run(self.TIMES)], list(range(1, 10)))
         self.assertFalse(self.browser.run("return playground.demo.isPlaying"))
+        # The story has its own text, and not these numbers.
+        self.browser.run("document.querySelector('[data-scene=stale]').scrollIntoView()")
+        self.browser.wait("return playground.stage.submits.at(-1)?.value === 'weather in lisbon'")
 
     def test_the_stage_says_that_calls_can_be_dragged_until_one_has_been(self):
         written = """
@@ -137,6 +140,15 @@ class DragTest(StageCase):
             self.assertTrue(self.browser.run(written))
             self.browser.drag(self.point(3), self.point(3, 50))
             self.assertFalse(self.browser.run(written))
+
+    def test_no_call_goes_past_the_end(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(100)
+        self.browser.click("#gone")
+        self.advance(2000)
+        self.browser.drag(self.point(0), self.point(0, 300), self.point(0, 600))
+        self.assertEqual(self.browser.run("return playground.stage.calls.map((call) => call.do)"), ["submit", "release"])
 
     def test_what_is_dragged_in_a_story_is_the_readers(self):
         self.browser.emulate(prefers_reduced_motion="reduce")

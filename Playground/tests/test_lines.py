@@ -1,4 +1,4 @@
-"""Runs at once have a line each: nothing that is drawn lies over a run."""
+"""Runs at once have a line each: nothing that is drawn lies over a run, or over the name of a row."""
 
 import unittest
 
@@ -31,7 +31,8 @@ OVERLAPS = """
     } finally {
         names.forEach((name, index) => { prototype[name] = kept[index]; });
     }
-    const runs = drawn.filter(({ name }) => name === "run");
+    // Nor do the names of rows.
+    const runs = drawn.filter(({ name }) => name === "run" || /Lull$/.test(name));
     const over = runs.flatMap((run) => drawn.filter((other) => other !== run && other.left < run.right - 1 && run.left < other.right - 1
         && other.top < run.bottom && run.top < other.bottom).map(({ name }) => [name, Math.round(run.left), run.top]));
     return [runs.length, over];

@@ -69,6 +69,7 @@ class Actions {
         this.#pending = pending;
         element("ask-title").textContent = `${verb.title}${about ? ` ${about}` : ""}${isCounted ? "?" : ""}`;
         element("ask-what").textContent = verb.says;
+        element("ask-where").textContent = plain(namespace);
         element("ask-fields").replaceChildren(...fields);
         element("ask-wrong").textContent = "";
         const yes = element("ask-yes");
@@ -95,7 +96,7 @@ class Actions {
                 const why = verb.of === "key" ? ": what is running is left alone" : "";
                 element("ask-what").textContent = `There is nothing to ${action}${why}.`;
                 element("ask-no").textContent = "Close";
-            } else if (document.activeElement === element("ask-no")) yes.focus();
+            } else if (!verb.isGrave && document.activeElement === element("ask-no")) yes.focus();
         } catch (error) {
             if (this.#pending !== pending) return;
             element("ask-wrong").textContent = error.message;

@@ -32,7 +32,9 @@ class Paper {
         context.font = `${weight} 12px ${theme.font}`;
         context.textAlign = align;
         context.fillStyle = colour;
-        context.fillText(text, x, y);
+        // At the edge the whole of it is still to be read.
+        const half = align === "center" && x >= 0 ? context.measureText(text).width / 2 + 2 : -Infinity;
+        context.fillText(text, Math.max(x, half), y);
     }
 
     box(x, y, width, height, colour, alpha = 1) {
@@ -103,11 +105,25 @@ function exactly(seconds) {
 }
 
 /**
- * Draws an episode on the line at `y`.
+ * Draws episodes on the line at `y`.
  *
  * @param view The paper, the present and the place of an instant.
  */
-function drawEpisode(episode, y, { paper, now, x, isAway }) {
+function drawEpisodes(episodes, y, view) {
+    placeBars(episodes.filter(({ endedAt }) => endedAt === null || view.x(endedAt) > -40));
+    const numbers = [];
+    for (const episode of episodes) drawEpisode(episode, y, view, numbers);
+    // Of numbers that would lie over each other the newest is shown.
+    let left = Infinity;
+    for (const [text, x, height] of numbers.reverse()) {
+        const wide = 8 * text.length;
+        if (x + wide / 2 > left) continue;
+        view.paper.text(text, x, height, "center", theme.ink, "600");
+        left = x - wide / 2;
+    }
+}
+
+function drawEpisode(episode, y, { paper, now, x, isAway }, numbers) {
     const { state, first, due, count, startedAt, endedAt } = episode;
     const { width } = paper;
     const waits = state === "pending" || state === "ready";
@@ -127,7 +143,7 @@ function drawEpisode(episode, y, { paper, now, x, isAway }) {
         }
         const mark = Math.max(at, 8);
         paper.diamond(mark, y, 6.5, state === "ready" ? theme.c1 : colour, true);
-        paper.text(number(count), mark, y - 11, "center", theme.ink, "600");
+        numbers.push([number(count), mark, y - 11]);
         return;
     }
     const began = startedAt ?? first;
@@ -140,29 +156,32 @@ function drawEpisode(episode, y, { paper, now, x, isAway }) {
         paper.text("×", from, to + 4, "center", theme.bad, "600");
         return;
     }
-    // The work: from its start to the present, and how long its lease still holds.
-    const end = x(endedAt ?? now);
+    // The work: from its start to the present, and how long its lease still holds. Of an attempt that was over when the page was
+    // opened it is not known when it was.
+    const isUnknown = state === "retrying" && startedAt === null;
+    const end = x(endedAt ?? (isUnknown ? now : episode.stoppedAt ?? now));
     const work = Math.max(-2, x(began));
-    paper.box(work, y + 7, Math.max(2, end - work), 6, colour);
+    const { top, tall } = episode.bar;
+    if (!isUnknown) paper.box(work, y + top, Math.max(2, end - work), tall, colour);
     if (state === "running" && episode.until !== null && !isAway) {
         const until = Math.min(x(episode.until), width + 4);
-        paper.box(end, y + 7, until - end, 6, colour, 0.22);
-        paper.box(until - 1, y + 5, 2, 10, colour);
+        paper.box(end, y + top, until - end, tall, colour, 0.22);
+        paper.box(until - 1, y + top - 2, 2, tall + 4, colour);
     }
     if (state === "retrying" && episode.retryAt !== null) {
         const at = x(Math.max(episode.retryAt, now));
         paper.dashes(end, y - 5, Math.min(at, width + 20), 10, colour);
-        paper.text("×", end - 4, y + 4, "center", theme.bad, "600");
+        if (!isUnknown) paper.text("×", end - 4, y + 4, "center", theme.bad, "600");
         if (at > width - 8) paper.text(`in ${spell(episode.retryAt - now)} ›`, width - 6, y - 10, "right");
         else {
             paper.diamond(at, y, 6.5, colour, true);
-            paper.text(number(count), at, y - 11, "center", theme.ink, "600");
+            numbers.push([number(count), at, y - 11]);
         }
     }
-    if (state === "failed") paper.text("×", end + 5, y + 14, "center", theme.bad, "600");
+    if (state === "failed") paper.text("×", end + 5, y + top + tall / 2 + 4, "center", theme.bad, "600");
     const mark = state === "running" || state === "retrying" ? Math.max(start, 8) : start;
     if (startedAt !== null || state === "running") paper.diamond(mark, y, 7, colour, false);
-    if (state !== "retrying") paper.text(number(count), mark, y - 11, "center", theme.ink, "600");
+    if (state !== "retrying") numbers.push([number(count), mark, y - 11]);
 }
 
 function drawTicks({ ticks }, y, colour, isHollow, { paper, x }) {

@@ -26,8 +26,9 @@ class Events {
                 nextStart: until(one.nextStart) })),
             detail: shown && {
                 namespace: shown.namespace, rates: shown.rates,
-                keys: shown.keys.map(({ due, run, ...rest }) => ({ ...rest, dueIn: until(due),
-                    run: run && { ...run, retryIn: until(run.retry), leaseFor: until(run.lease) } })),
+                keys: shown.keys.map(({ first, due, readySince, run, ...rest }) => ({ ...rest, pendingFor: ago(first), dueIn: until(due),
+                    readyFor: ago(readySince),
+                    run: run && { ...run, runningFor: ago(run.since), retryIn: until(run.retry), leaseFor: until(run.lease) } })),
                 workers: shown.workers.map((one) => ({ ...one, seen: ago(one.seenAt) })),
                 dead: shown.dead.map((one) => ({ ...one, age: ago(one.at) })),
             },

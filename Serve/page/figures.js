@@ -2,6 +2,8 @@
 
 "use strict";
 
+const ruler = document.createElement("canvas").getContext("2d");
+
 /** Shows figures with their names, in place. */
 function showFigures(list, figures, values) {
     while (list.children.length > figures.length) list.lastChild.remove();
@@ -12,8 +14,12 @@ function showFigures(list, figures, values) {
         item.title = figure.help ?? "";
         item.classList.toggle("nothing-of-it", !value);
         set(item.firstChild, figure.name);
-        set(item.lastChild, shownFigure(figure, value));
-        item.lastChild.classList.toggle("long", item.lastChild.textContent.length > 7);
+        const shown = shownFigure(figure, value);
+        if (item.lastChild.textContent === shown) return;
+        item.lastChild.textContent = shown;
+        // What is long gets smaller letters: it must not run into the figure beside it.
+        ruler.font = `600 100px ${theme.font}`;
+        item.lastChild.style.setProperty("--wide", ruler.measureText(shown).width / 100);
     });
 }
 

@@ -62,7 +62,7 @@ class History {
             this.#pending = null;
         }
         this.#updateRun(run, at, known, fallen);
-        this.#updateReady(ready, at, known, fallen);
+        this.#updateReady(listing, at, known, fallen);
         if (fallen && fallen.state === "pending") this.#end(fallen, at);
         // What is pending now came after what has fallen due.
         this.#updatePending(listing, at, known !== null && fallen?.due ? Math.min(at, Math.max(known, fallen.due)) : known);
@@ -102,46 +102,52 @@ class History {
         if (!this.#run) {
             const from = this.#ready ?? fallen;
             if (from === this.#ready) this.#ready = null;
-            const episode = from ?? this.#add(new Episode("running", known ?? at));
+            const began = run.runningFor == null ? null : at - run.runningFor;
+            const episode = from ?? this.#add(new Episode("running", began ?? known ?? at));
             episode.id = run.id;
-            // It began after the last look, and not before it was due.
-            if (known !== null) {
-                episode.startedAt = Math.max(known, Math.min(episode.due ?? at, at));
-                if (from && from === fallen) this.#addTicks(from, run.submits - from.count, known, episode.startedAt);
-                episode.due ??= episode.startedAt;
-            }
+            // If that is not known, it began after the last look, and not before it was due.
+            episode.startedAt = began ?? (known === null ? null : Math.max(known, Math.min(episode.due ?? at, at)));
+            if (known !== null && from && from === fallen) this.#addTicks(from, run.submits - from.count, known, episode.startedAt);
+            episode.due ??= episode.startedAt;
             this.#run = episode;
         }
+        if (run.state === "running") this.#run.stoppedAt = null;
+        else this.#run.stoppedAt ??= at;
         Object.assign(this.#run, { state: run.state, count: run.submits, attempt: run.attempt,
             until: run.leaseFor == null ? null : at + run.leaseFor, retryAt: run.retryIn == null ? null : at + run.retryIn });
         run.until = this.#run.until;
         run.retryAt = this.#run.retryAt;
+        run.since = run.runningFor == null ? null : at - run.runningFor;
     }
 
-    #updateReady(ready, at, known, fallen) {
+    #updateReady({ ready, readyFor }, at, known, fallen) {
         if (ready === 0) {
             if (this.#ready) this.#end(this.#ready, at);
             this.#ready = null;
             return;
         }
         if (!this.#ready) {
-            this.#ready = fallen?.state === "pending" ? fallen : this.#add(new Episode("ready", known ?? at));
-            this.#ready.due ??= known;
+            const due = readyFor == null ? known : at - readyFor;
+            this.#ready = fallen?.state === "pending" ? fallen : this.#add(new Episode("ready", due ?? at));
+            this.#ready.due = due ?? this.#ready.due;
         }
         this.#ready.state = "ready";
         this.#ready.count = ready;
     }
 
-    #updatePending({ pending, dueIn }, at, known) {
+    #updatePending({ pending, pendingFor, dueIn }, at, known) {
         if (pending === 0) {
             if (this.#pending) this.#end(this.#pending, at);
             this.#pending = null;
             return;
         }
-        this.#pending ??= this.#add(new Episode("pending", null));
+        if (!this.#pending) {
+            this.#pending = this.#add(new Episode("pending", pendingFor == null ? null : at - pendingFor));
+            // Of the first submit it is known when it came, of others only that they came between two looks.
+            if (pendingFor != null) [this.#pending.ticks, this.#pending.count] = [[this.#pending.first], 1];
+        }
         const waits = this.#pending;
-        const grown = pending - waits.count;
-        if (known !== null) this.#addTicks(waits, grown, known, at);
+        if (known !== null) this.#addTicks(waits, pending - waits.count, Math.max(known, waits.first ?? known), at);
         waits.first ??= waits.ticks[0] ?? at;
         waits.count = pending;
         waits.due = dueIn == null ? null : at + dueIn;

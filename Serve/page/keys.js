@@ -269,7 +269,7 @@ class Keys {
         } else if (this.prefix !== "") {
             this.#actions.ask(action, [[["prefix", this.prefix]]], `all keys that begin with ${plain(this.prefix)}`);
         } else {
-            this.#actions.ask(action, [[["all", 1]]], `all keys of ${plain(this.#looks.detail.namespace)}`);
+            this.#actions.ask(action, [[["all", 1]]], "all keys");
         }
     }
 

@@ -246,8 +246,14 @@ class Lines {
             strip > 0 ? `, and ${counted(this.others.length, this.word)} below` : ""}. The list beside it says the same in words.`);
     }
 
+    /** Draws what becomes of submits, on one line. */
+    drawEpisodes(episodes, y, view, passed) {
+        for (const episode of episodes) this.#ease(episode, passed);
+        drawEpisodes(episodes, y, view);
+    }
+
     /** A due instant that a newer submit has put off glides there. */
-    ease(episode, passed) {
+    #ease(episode, passed) {
         const { due, drawnDue, state } = episode;
         const isGliding = state === "pending" && due !== null && drawnDue !== null && passed <= 500 && !wantsLessMotion.matches
             && Math.abs(due - drawnDue) >= 0.003 * this.span;

@@ -54,7 +54,7 @@ function begin() {
     /** Shows what changes with the time alone. */
     const showAges = () => {
         namespaces.show();
-        rates.show(looks.detail.rates, looks.now);
+        rates.show(looks.detail.rates, looks.now, looks.namespace?.countedSince ?? -Infinity);
         workers.show();
         dead.show();
     };
@@ -157,7 +157,7 @@ function begin() {
         door.token = "";
         element("main").hidden = true;
         if (story.key !== null) story.close();
-        element("token-form").hidden = false;
+        element("token-gate").hidden = false;
         element("token-wrong").textContent = hadToken || status === 403 ? sentence(why) : "";
         showLive("waits", "Waits for a token");
         element("live").hidden = true;
@@ -168,7 +168,7 @@ function begin() {
         event.preventDefault();
         door.token = element("token").value.trim();
         element("token").value = "";
-        element("token-form").hidden = true;
+        element("token-gate").hidden = true;
         start();
     });
 

@@ -27,8 +27,12 @@ class Rates {
         isDark.addEventListener("change", () => this.#drawn && this.show(...this.#drawn));
     }
 
-    show(rates, at) {
-        this.#drawn = [rates, at];
+    /** @param since When the server began to count. */
+    show(rates, at, since) {
+        this.#drawn = [rates, at, since];
+        const isYoung = since > at - Rates.span;
+        const begun = `since ${timeOfDay(since, at)}, when this server began to count`;
+        set(element("rates-title"), isYoung ? capital(begun) : "The last 15 minutes");
         const sum = (of) => rates.reduce((sum, rate) => sum + of(rate), 0);
         const [executed, runs] = [sum((rate) => rate.executed), sum((rate) => rate.runs)];
         for (const { kind, sum: cell, most: mostCell, paper } of this.#rows) {
@@ -38,10 +42,10 @@ class Rates {
             const shown = isFactor ? String(Number(most.toPrecision(2))) : number(most);
             set(mostCell, most === 0 ? "" : isFactor ? `at most ${shown}` : `${shown} in 10 s`);
             const says = most === 0 ? "none" : `at most ${shown}`;
-            paper.canvas.setAttribute("aria-label", `${kind.name} in each 10 s of the last 15 minutes: ${says}`);
+            paper.canvas.setAttribute("aria-label", `${kind.name} in each 10 s ${isYoung ? begun : "of the last 15 minutes"}: ${says}`);
             this.#draw(paper, kind, rates, at, most);
         }
-        set(element("rates-note"), runs === 0 ? "Nothing ran in the last 15 minutes." : "");
+        set(element("rates-note"), runs > 0 ? "" : isYoung ? `Nothing has run ${begun}.` : "Nothing ran in the last 15 minutes.");
         element("rates-note").hidden = runs > 0;
     }
 

@@ -143,10 +143,8 @@ class Story {
         if (this.key === null) return;
         const history = this.#history;
         if (!history?.listing) return;
-        const { detail, now } = this.#looks;
-        const { pending, ready } = history;
-        const said = sentences(history.listing, { workers: detail.workers, now, due: pending?.due ?? null,
-            readySince: ready?.due ?? null, submitsSeen: pending?.ticks ?? [] });
+        const { detail, namespace, now } = this.#looks;
+        const said = sentences(history.listing, { workers: detail.workers, namespace, now, history });
         const place = element("story-now");
         const lines = said.length > 0 ? said : this.#isComplete ? ["No work waits under this key."] : [];
         while (place.children.length > lines.length) place.lastChild.remove();
@@ -211,10 +209,9 @@ class Story {
         const [past, future] = [span / 2, span / 2];
         const x = (instant) => ((instant - now + past) / span) * paper.width;
         paper.axis({ now, x, past, future });
-        for (const episode of history?.episodes ?? []) {
-            episode.drawnDue ??= episode.due;
-            drawEpisode(episode, 38, { paper, now, x, isAway: away !== null });
-        }
+        const episodes = history?.episodes ?? [];
+        for (const episode of episodes) episode.drawnDue ??= episode.due;
+        drawEpisodes(episodes, 38, { paper, now, x, isAway: away !== null });
         paper.canvas.setAttribute("aria-label", `What this page has seen of the key in ${exactly(past)}, and what comes`);
     }
 }

@@ -65,17 +65,24 @@ class TimeLine extends Lines {
     }
 
     said(id) {
-        const { histories, now } = this.#looks;
+        const { histories, namespace, now } = this.#looks;
         const history = histories.get(id);
         if (!history) return "";
+        const what = awaited(history.listing, namespace);
         const { run, ready, pending } = history;
         const parts = [];
         if (run?.state === "running") {
             const worker = this.#looks.detail.workers.find(({ worker }) => worker === history.listing.run?.worker);
             const more = `${worker ? ` on ${plain(worker.host)}` : ""}${run.attempt > 1 ? `, attempt ${run.attempt}` : ""}`;
-            parts.push(`running${pending || ready ? "" : more}`);
-        } else if (run) parts.push(run.retryAt > now ? `retrying in ${spell(run.retryAt - now)}` : "retrying, waits for a worker");
-        if (ready) parts.push(ready.due === null ? "ready, waits for a worker" : `ready for ${spell(now - ready.due)}`);
+            const { since } = history.listing.run ?? {};
+            parts.push(pending || ready ? "running" : `running${since == null ? "" : ` for ${spell(now - since)}`}${more}`);
+        } else if (run) parts.push(run.retryAt > now ? `retrying in ${spell(run.retryAt - now)}` : `retrying, waits for ${what}`);
+        if (ready) {
+            const age = ready.due === null ? null : spell(now - ready.due);
+            const since = age === null ? "ready" : `ready for ${age}`;
+            if (namespace?.paused != null) parts.push(`paused, ${since}`);
+            else parts.push(run || pending || age === null ? since : `has waited ${age} for ${what}`);
+        }
         if (pending) {
             const due = pending.due === null ? "" : pending.due > now ? ` due in ${spell(pending.due - now)}` : " due now";
             parts.push(`${counted(pending.count, "submit")}${due}`);
@@ -87,10 +94,7 @@ class TimeLine extends Lines {
     }
 
     drawLine(id, y, view, passed) {
-        for (const episode of this.#looks.histories.get(id)?.episodes ?? []) {
-            this.ease(episode, passed);
-            drawEpisode(episode, y, view);
-        }
+        this.drawEpisodes(this.#looks.histories.get(id)?.episodes ?? [], y, view, passed);
     }
 
     drawOthers(top, view) {

@@ -41,37 +41,46 @@ function firstLine(error) {
     return plain((error ?? "").split(/\r?\n|\r/).find((line) => line.trim() !== "") ?? "").trim() || "without an error";
 }
 
-/** Returns when the submits came that the page has seen. */
-function saidOfSubmits(pending, seen, now) {
-    if (seen.length === 0) return "";
-    const [first, latest] = [seen[0], seen.at(-1)].map((at) => `${spell(now - at)} ago`);
-    if (pending === 1) return ` It came ${latest}.`;
-    if (seen.length < pending) return ` Of these, ${number(seen.length)} came while this page was open, the latest ${latest}.`;
-    return ` The first came ${first}, the latest ${latest}.`;
+/** Returns what work waits for that is ready, or that is tried again now. */
+function awaited({ run }, namespace) {
+    if (namespace?.paused != null) return "the end of the pause";
+    if (run?.state === "running") return `the end of run ${run.id}`;
+    if (!(namespace?.limited > 0 && namespace.limited >= namespace.ready)) return "a worker";
+    return namespace.nextStart == null ? "--max-running" : "--limit";
+}
+
+/** Returns when the submits came, as far as that is known: the first, and those that the page has seen. */
+function saidOfSubmits(pending, first, seen, now) {
+    if (first == null) return "";
+    const came = `came ${spell(now - first)} ago`;
+    if (pending === 1) return ` It ${came}.`;
+    return ` The first ${came}${seen.length > 1 ? `, the latest ${spell(now - seen.at(-1))} ago` : ""}.`;
 }
 
 /** Returns how a key that was submitted to is, in sentences of which the first says most. */
-function sentences(listing, { workers, due, now, readySince, submitsSeen }) {
+function sentences(listing, { workers, namespace, now, history }) {
     const said = [];
     const { run, ready, pending } = listing;
+    const { due = null, first = null, ticks = [] } = history.pending ?? {};
     if (run?.state === "running") {
         const left = run.leaseFor == null ? null : run.until - now;
         const lease = left === null ? "" : left > 0 ? `; its lease holds for ${spell(left)}` : "; its lease has ended";
         const who = workerName(run.worker, workers);
-        said.push(`Run ${run.id} is running, attempt ${run.attempt}, with ${counted(run.submits, "submit")}, by ${who}${lease}.`);
+        const since = run.since == null ? "is running" : `has been running for ${spell(now - run.since)}`;
+        said.push(`Run ${run.id} ${since}, attempt ${run.attempt}, with ${counted(run.submits, "submit")}, by ${who}${lease}.`);
     } else if (run) {
         const left = run.retryAt == null ? 0 : run.retryAt - now;
-        const when = left <= 0 ? "waits for a worker" : `is tried again in ${spell(left)}`;
+        const when = left <= 0 ? `waits for ${awaited(listing, namespace)}` : `is tried again in ${spell(left)}`;
         said.push(`Run ${run.id} has failed and ${when}: attempt ${run.attempt}, with ${counted(run.submits, "submit")}.`);
     }
     if (ready > 0) {
-        const since = readySince == null ? "" : `, for ${spell(now - readySince)}`;
-        const verbs = ready === 1 ? ["is", "waits"] : ["are", "wait"];
-        said.push(`${counted(ready, "submit")} ${verbs[0]} ready and ${verbs[1]} for a worker${since}.`);
+        const since = history.ready?.due == null ? "" : ` for ${spell(now - history.ready.due)}`;
+        const verbs = ready === 1 ? ["has", "waits"] : ["have", "wait"];
+        said.push(`${counted(ready, "submit")} ${verbs[0]} been ready${since} and ${verbs[1]} for ${awaited(listing, namespace)}.`);
     }
     if (pending > 0) {
         const when = due == null ? "" : due > now ? `, due in ${spell(due - now)}` : ", due now";
-        const seen = saidOfSubmits(pending, submitsSeen, now);
+        const seen = saidOfSubmits(pending, first, ticks, now);
         said.push(`${counted(pending, "submit")} ${pending === 1 ? "is" : "are"} pending${when}.${seen}`);
     }
     return said;

@@ -37,7 +37,8 @@ class Workers {
         reconcile(element("running"), running, ({ run }) => String(run.id), create, (item, { run }) => {
             const left = run.leaseFor == null ? null : run.until - now;
             const lease = left === null ? "" : left > 0 ? `, lease for ${spell(left)}` : ", its lease has ended";
-            set(item.lastChild, `${workerName(run.worker, detail.workers)}, attempt ${run.attempt}${lease}`);
+            const age = run.since == null ? "" : `, for ${spell(now - run.since)}`;
+            set(item.lastChild, `${workerName(run.worker, detail.workers)}, attempt ${run.attempt}${age}${lease}`);
         });
         const more = Math.max(namespace?.running ?? 0, running.length) - running.length;
         note(element("running"), running.length === 0 ? "Nothing runs at the moment." : more > 0 ? `${number(more)} more` : "");

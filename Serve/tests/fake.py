@@ -57,21 +57,25 @@ def seconds(text):
 class Run:
     """A run that a worker has, or that is tried again."""
 
-    def __init__(self, number, submits, worker=None, lease=30.0, attempt=1, retry=None, error=None):
+    def __init__(self, number, submits, worker=None, lease=30.0, attempt=1, retry=None, error=None, age=0.0):
         self.number, self.submits, self.worker, self.attempt, self.error = number, submits, worker, attempt, error
         now = time.time()
         self.until = now + lease if worker is not None else None
         self.retry = now + retry if retry is not None else None
+        # When its attempt began.
+        self.began = now - age
         self.ends = None
 
 
 class Key:
     """The work of one key."""
 
-    def __init__(self, pending=0, due=None, ready=0, run=None):
+    def __init__(self, pending=0, due=None, ready=0, run=None, age=0.0, ready_age=0.0):
         self.pending, self.ready, self.run = pending, ready, run
-        self.due = time.time() + due if due is not None else None
-        self.first = self.generation = 0
+        now = time.time()
+        self.due = now + due if due is not None else None
+        # When the first pending submit came, and when what is ready fell due.
+        self.first, self.ready_at = now - age, now - ready_age
 
     @property
     def is_idle(self):
@@ -88,10 +92,12 @@ class Key:
         run = self.run and {
             "id": self.run.number, "state": "running" if self.run.worker is not None else "retrying",
             "attempt": self.run.attempt, "submits": self.run.submits,
+            "runningFor": now - self.run.began if self.run.worker is not None else None,
             "retryIn": None if self.run.retry is None else max(0, self.run.retry - now), "error": self.run.error,
             "worker": self.run.worker, "leaseFor": None if self.run.until is None else self.run.until - now}
-        return {"key": shown(name), "pending": self.pending, "dueIn": max(0, self.due - now) if self.pending else None,
-                "ready": self.ready, "run": run}
+        return {"key": shown(name), "pending": self.pending, "pendingFor": now - self.first if self.pending else None,
+                "dueIn": max(0, self.due - now) if self.pending else None, "ready": self.ready,
+                "readyFor": now - self.ready_at if self.ready else None, "run": run}
 
 
 class Dead:
@@ -115,6 +121,7 @@ class Namespace:
         self.paused = self.reason = self.oldest = self.next_start = None
         self.limited = 0
         self.counters = dict.fromkeys(COUNTERS, 0)
+        self.counted_since = time.time() - 86_400
         midnight = list(time.localtime())
         midnight[3:6] = (0, 0, 0)
         self.today = {"since": time.mktime(tuple(midnight)), "runs": 0, "executed": 0}
@@ -128,7 +135,8 @@ class Namespace:
             "retrying": sum(key.run is not None and key.run.worker is None for key in keys), "dead": len(self.dead),
             "oldestDue": None if self.oldest is None else now - self.oldest,
             "paused": None if self.paused is None else now - self.paused, "pausedAt": self.paused, "pauseReason": self.reason,
-            "limited": self.limited, "nextStart": self.next_start, **self.counters, "today": self.today}
+            "limited": self.limited, "nextStart": self.next_start, **self.counters, "today": self.today,
+            "countedSince": self.counted_since}
 
     def detail(self, name, now):
         nearest = sorted(self.keys.items(), key=lambda item: (item[1].changes, item[0]))[:200]
@@ -317,8 +325,11 @@ class Fake:
             ahead(one, "nextStart", "nextStart")
         detail = look["detail"] or {"keys": [], "workers": [], "dead": []}
         for one in detail["keys"]:
+            ago(one, "pendingFor", "first")
             ahead(one, "dueIn", "due")
+            ago(one, "readyFor", "readySince")
             if one["run"]:
+                ago(one["run"], "runningFor", "since")
                 ahead(one["run"], "retryIn", "retry")
                 ahead(one["run"], "leaseFor", "lease")
         for one in detail["workers"]:
@@ -445,7 +456,7 @@ class Fake:
                 for name in namespace.select_keys(query):
                     key = namespace.keys[name]
                     if action == "flush":
-                        key.ready, key.pending, key.due = key.ready + key.pending, 0, None
+                        key.ready, key.pending, key.due, key.ready_at = key.ready + key.pending, 0, None, time.time()
                     elif key.run and key.run.worker is not None:
                         key.pending, key.ready, key.due = 0, 0, None
                     else:

@@ -4,11 +4,15 @@ pictures.py FOLDER [NAME…]: all, or those whose names begin like one of these.
 """
 
 import os
+import subprocess
 import sys
+import tempfile
 import time
 
 import scenes
 from fake import ROOT, Fake
+from program import Debouncer, FakeProgram, busy
+from real import LULL
 
 sys.path.append(os.path.join(ROOT, "Playground/tests"))
 from webdriver import Browser  # pylint: disable=wrong-import-position
@@ -125,14 +129,41 @@ STATES = {
 }
 
 
+def crowd():
+    """Returns a debouncer of which many executions overlap."""
+    made = Debouncer("App/Crowd.swift:7", "--wait 200ms", 0.2, "KeyedDebouncer", 10_000)
+    made.rate, made.bursts, made.takes = 20, (0.3, 0.7), 4
+    return made
+
+
+def top_page(browser, folder):
+    """The page of `lull top`; LULL is the path of the command."""
+    with tempfile.TemporaryDirectory(prefix="lull-", dir="/tmp") as place:
+        program = FakeProgram(f"{place}/app.sock", [*busy(), crowd()])
+        with subprocess.Popen([LULL, "top", "--page", program.path], stderr=subprocess.PIPE, text=True) as top:
+            address = top.stderr.readline().split(" at ")[1].strip()
+            for width in (1280, 390):
+                for scheme in ("light", "dark"):
+                    browser.emulate(prefers_color_scheme=scheme)
+                    browser.resize(width, 1400 if width == 390 else 1000)
+                    browser.open(address)
+                    time.sleep(12)
+                    browser.screenshot(os.path.join(folder, f"program-{width}{'-dark' if scheme == 'dark' else ''}.png"))
+            browser.leave()
+            top.terminate()
+        program.close()
+
+
 def main(folder, wanted):
     os.makedirs(folder, exist_ok=True)
     with Browser() as browser:
+        if LULL and (not wanted or "program" in wanted):
+            top_page(browser, folder)
         for name, (scene, steps, widths) in STATES.items():
             if wanted and name not in wanted:
                 continue
             for width in widths:
-                for scheme in ("light", "dark") if width == 1280 else ("light",):
+                for scheme in ("light", "dark") if width != 768 else ("light",):
                     fake = Fake()
                     try:
                         scene(fake)

@@ -52,16 +52,16 @@ def orders():
     made = Namespace("--wait 20s --max-wait 60s --limit 40/1m")
     made.workers = {1: ("ada", 4099), 2: ("grace", 17), 3: ("grace", 18)}
     made.keys = {
-        b"customer/4711": Key(run=Run(61, 12, worker=1, lease=24.5)),
-        b"search-index": Key(pending=3, due=9, run=Run(62, 41, worker=2, lease=11, attempt=3)),
-        b"warehouse/berlin": Key(ready=5),
-        b"customer/88": Key(pending=1, due=2.5),
-        b"customer/1024": Key(pending=7, due=6.2),
+        b"customer/4711": Key(run=Run(61, 12, worker=1, lease=24.5, age=6.3)),
+        b"search-index": Key(pending=3, due=9, age=11, run=Run(62, 41, worker=2, lease=11, attempt=3, age=14)),
+        b"warehouse/berlin": Key(ready=5, ready_age=4.2),
+        b"customer/88": Key(pending=1, due=2.5, age=17.5),
+        b"customer/1024": Key(pending=7, due=6.2, age=31),
         b"price-list": Key(run=Run(57, 19, attempt=4, retry=14, error=ERRORS[1])),
-        b"draft/7f3a": Key(pending=23, due=11.8),
-        b"warehouse/kyoto": Key(pending=2, due=17),
-        b"device/lamp-3": Key(pending=118, due=19.6),
-        b"report/weekly": Key(pending=1, due=5400),
+        b"draft/7f3a": Key(pending=23, due=11.8, age=48),
+        b"warehouse/kyoto": Key(pending=2, due=17, age=8),
+        b"device/lamp-3": Key(pending=118, due=19.6, age=40.4),
+        b"report/weekly": Key(pending=1, due=5400, age=1800),
     }
     made.oldest = time.time() - 4.2
     made.counters = {"attempts": 1204, "lostLeases": 2, "restarted": 0, "runs": 1170, "executed": 44_310, "failures": 38}
@@ -118,7 +118,7 @@ def paused(fake):
         if key.run and key.run.worker is not None:
             key.run = None
         if key.pending and not key.ready:
-            key.ready, key.pending, key.due = key.pending, 0, None
+            key.ready, key.pending, key.due, key.ready_at = key.pending, 0, None, time.time() - 5310 + key.pending
     made.keys = {name: key for name, key in made.keys.items() if not key.is_idle}
     made.oldest = time.time() - 5310
     fake.changed()
@@ -129,7 +129,7 @@ def limited(fake):
     made = fake.namespaces["orders"]
     made.limited, made.next_start = 3, 12.4
     for name in (b"customer/88", b"customer/1024"):
-        made.keys[name] = Key(ready=made.keys[name].pending)
+        made.keys[name] = Key(ready=made.keys[name].pending, ready_age=2)
     fake.changed()
 
 
@@ -207,6 +207,7 @@ def live(fake, seed=1):
                 key.due = min(now + 3, key.first + 12)
         for name, key in list(made.keys.items()):
             if key.pending and key.due <= now:
+                key.ready_at = key.ready_at if key.ready else now
                 key.ready, key.pending, key.due = key.ready + key.pending, 0, None
             if key.run and key.run.worker is not None and key.run.ends <= now:
                 failed = chance.random() < 0.15 and key.run.attempt < 3
@@ -218,7 +219,7 @@ def live(fake, seed=1):
             free = [worker for worker in made.workers if sum(key.run is not None and key.run.worker == worker for key in made.keys.values()) < 2]
             if free and key.run and key.run.worker is None and key.run.retry <= now:
                 key.run.worker, key.run.retry, key.run.attempt = free[0], None, key.run.attempt + 1
-                key.run.until, key.run.ends = now + 10, now + chance.uniform(0.4, 5)
+                key.run.until, key.run.ends, key.run.began = now + 10, now + chance.uniform(0.4, 5), now
             if free and key.ready and not key.run and made.paused is None:
                 number[0] += 1
                 key.run, key.ready = Run(number[0], key.ready, worker=chance.choice(free), lease=10), 0

@@ -28,6 +28,29 @@ def source(name, folder="page"):
         return file.read()
 
 
+# What screen readers go by: one main part that holds all but the header, headings without gaps, terms in lists of terms; and nothing that
+# is to be read is made paler.
+STRUCTURE = """
+    const shown = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+    const faults = [];
+    if (shown("main").length !== 1) faults.push(`${shown("main").length} main parts`);
+    let level = 0;
+    for (const one of shown("h1, h2, h3, h4")) {
+        const next = Number(one.tagName[1]);
+        if (next > level + 1) faults.push(`h${level} → h${next} ${one.textContent}`);
+        level = next;
+    }
+    for (const one of document.querySelectorAll("dt, dd")) {
+        if (!one.matches("dl > *, dl > div > *")) faults.push(one.outerHTML);
+    }
+    for (const one of shown("h2, label, button, p")) {
+        if (!one.matches("header *, main *, footer *, dialog *, .answer *, noscript *")) faults.push(one.outerHTML);
+    }
+    for (const one of shown("*")) if (one.matches(":not(:disabled, svg *)") && getComputedStyle(one).opacity < 1) faults.push(one.outerHTML.slice(0, 80));
+    return faults;
+"""
+
+
 class AccessibleTest(PageTest):
     def everything_open(self):
         self.open(scenes.everything)
@@ -47,6 +70,19 @@ class AccessibleTest(PageTest):
         self.fake.tokens = {"secret": ("ada", "act")}
         self.open(scenes.one)
         self.assertEqual(self.browser.run(NAMELESS), [])
+
+    def test_the_page_has_a_structure_in_every_state(self):
+        self.allowed = ["401 (Unauthorized)"]
+        for scene in (scenes.everything, scenes.none, scenes.empty, scenes.paused, scenes.away):
+            self.fake.away = None
+            self.open(scene)
+            self.assertEqual(self.browser.run(STRUCTURE), [], scene.__name__)
+        self.fake.away = None
+        self.everything_open()
+        self.assertEqual(self.browser.run(STRUCTURE), [])
+        self.fake.tokens = {"secret": ("ada", "act")}
+        self.open(scenes.one)
+        self.assertEqual(self.browser.run(STRUCTURE), [])
 
     def test_the_page_is_used_with_the_keyboard_alone(self):
         self.open(scenes.one)

@@ -35,7 +35,27 @@ class ActionsTest(PageTest):
         self.assertEqual(self.fake.done, [])
         self.assertEqual(self.answer(), "Flushed 1 key.")
         self.assertEqual(self.fake.done, [("flush", [("key", b"customer/1024")], b"")])
-        self.until_text("#story-now", "7 submits are ready and wait for a worker")
+        self.until_text("#story-now", "and wait for a worker.")
+
+    def test_what_cannot_be_undone_is_not_a_keystroke_away(self):
+        self.open(scenes.one)
+        self.until("!document.getElementById('keys-acts').hidden")
+        for button, focused in (("cancel", "ask-no"), ("flush", "ask-yes"), ("discard", "ask-no"), ("retry", "ask-yes")):
+            self.press(f"#{button}")
+            self.asked()
+            self.assertEqual(self.focused(), focused, button)
+            self.press("#ask-no")
+        self.assertEqual(self.fake.done, [])
+
+    def test_every_question_names_the_namespace(self):
+        self.open(scenes.everything)
+        self.until("!document.getElementById('keys-acts').hidden")
+        self.choose("#keys .row .check", 2)
+        for button in ("cancel", "flush", "discard", "retry", "pause", "submit-value"):
+            self.press(f"#{button}")
+            self.until("ask.open")
+            self.assertIn("orders", self.text("#ask"), button)
+            self.press("#ask-no")
 
     def test_one_key_is_cancelled_and_its_end_appears_in_its_story(self):
         self.open(scenes.one)
@@ -128,7 +148,7 @@ class ActionsTest(PageTest):
         self.open(scenes.one)
         self.until("!document.getElementById('keys-acts').hidden")
         self.press("#flush")
-        self.assertEqual(self.asked(), ("Flush all keys of orders?", "Flush 9 keys"))
+        self.assertEqual(self.asked(), ("Flush all keys?", "Flush 9 keys"))
         self.answer()
         self.assertEqual(self.fake.done[0][1], [("all", b"1")])
 

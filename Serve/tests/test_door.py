@@ -72,7 +72,7 @@ class TokenTest(PageTest):
         self.open_key("customer/88")
         del self.fake.tokens[TOKEN]
         self.write("#prefix", "c")
-        self.until("!document.getElementById('token-form').hidden")
+        self.until("!document.getElementById('token-gate').hidden")
         self.assertFalse(self.browser.run("return story.open"))
         self.assertIsNone(self.browser.run("return sessionStorage.getItem('token')"))
 

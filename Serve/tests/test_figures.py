@@ -21,6 +21,26 @@ class FiguresTest(PageTest):
         helped = self.browser.run("return document.querySelector('#figures [data-figure=dead]').title")
         self.assertEqual(helped, "Runs that have failed for good and are kept.")
 
+    def test_a_large_figure_stays_in_its_place(self):
+        made = Namespace()
+        self.fake.namespaces = {"orders": made}
+        figures = {name: 10_000 for name, _, _, unit in FIGURES if unit == "none" and name not in COUNTERS}
+        figures["dead"] = 1_234_567
+        plain = made.figures
+        made.figures = lambda name, now: {**plain(name, now), **figures, "oldestDue": 359_940.0}
+        for width in (1280, 1000, 390):
+            self.browser.resize(width, 900)
+            self.open()
+            self.browser.run("document.body.classList.toggle('with-story', innerWidth >= 1120)")
+            wide = self.browser.run("""
+                return [...document.querySelectorAll("#figures > div")].map((one) => {
+                    const range = document.createRange();
+                    range.selectNodeContents(one.querySelector("dd"));
+                    return [range.toString(), Math.round(one.getBoundingClientRect().right - range.getBoundingClientRect().right)];
+                });
+            """)
+            self.assertEqual([one for one in wide if one[1] < 4], [], width)
+
     def test_a_figure_that_the_page_does_not_know_is_shown_too(self):
         FIGURES.append(("pending", "a new figure", "It is new.", "none"))
         self.addCleanup(FIGURES.pop)
@@ -95,7 +115,7 @@ class FiguresTest(PageTest):
     def test_what_runs_and_who_works_is_said(self):
         self.open(scenes.one)
         items = self.texts("#running li")
-        self.assertRegex(items[0], r"^customer/4711ada, process 4099, attempt 1, lease for 2\d s$")
+        self.assertRegex(items[0], r"^customer/4711ada, process 4099, attempt 1, for \d\.\d s, lease for 2\d s$")
         # How long ago depends on the speed of the browser.
         self.assertEqual([re.sub(r"\d+(\.\d+)? s ago", "… ago", one) for one in self.texts("#workers li")], [
             "ada 40991 running, seen … ago", "grace 171 running, seen … ago", "grace 18idle, seen … ago"])

@@ -163,11 +163,11 @@ class StoryTest(PageTest):
     def test_what_waits_is_said_in_sentences(self):
         self.open(scenes.one)
         said = {
-            "customer/4711": r"^Run 61 is running, attempt 1, with 12 submits, by ada, process 4099; its lease holds for 2\d s\.$",
-            "search-index": r"^Run 62 is running, attempt 3, .*\.3 submits are pending, due in \d(\.\d)? s\.$",
+            "customer/4711": r"^Run 61 has been running for \d(\.\d)? s, attempt 1, with 12 submits, by ada, process 4099; its lease holds for 2\d s\.$",
+            "search-index": r"^Run 62 has been running for 1\d s, attempt 3, .*\.3 submits are pending, due in \d(\.\d)? s\. The first came 1\d s ago\.$",
             "price-list": r"^Run 57 has failed and is tried again in 1\d s: attempt 4, with 19 submits\.HTTP 503 from https",
-            "warehouse/berlin": r"^5 submits are ready and wait for a worker\.$",
-            "report/weekly": r"^1 submit is pending, due in 90 min\.$",
+            "warehouse/berlin": r"^5 submits have been ready for \d(\.\d)? s and wait for a worker\.$",
+            "report/weekly": r"^1 submit is pending, due in 90 min\. It came 30 min ago\.$",
         }
         for key, pattern in said.items():
             self.open_key(key)
@@ -180,7 +180,7 @@ class StoryTest(PageTest):
         key = self.orders.keys[b"customer/1024"]
         key.pending = 9
         self.fake.changed()
-        self.until_text("#story-now", "Of these, 2 came while this page was open, the latest")
+        self.until_text("#story-now", ", the latest")
         self.orders.keys[b"fresh"] = Key(pending=12, due=30)
         self.fake.changed()
         self.until("[...document.querySelectorAll('#lines .name')].some((one) => one.textContent === 'fresh')")
@@ -221,7 +221,7 @@ class StoryTest(PageTest):
         self.until_text("#story-now", "pending, due in")
         self.orders.keys[far.encode()] = Key(run=Run(9, 4, worker=1))
         self.fake.changed()
-        self.until_text("#story-now", "Run 9 is running")
+        self.until_text("#story-now", "Run 9 has been running for")
 
     def test_a_key_without_a_past_says_so(self):
         self.open(scenes.empty, "#namespace=orders&key=nothing")

@@ -1,5 +1,6 @@
 """Tests of every state: how it reads, in both colours and three widths."""
 
+import time
 import unittest
 
 import scenes
@@ -85,6 +86,15 @@ class StatesTest(PageTest):
         self.assertFalse(self.is_shown("#dead-form"))
         self.assertEqual(self.text("#running + .note"), "Nothing runs at the moment.")
         self.assertEqual(self.text("#rates-note"), "Nothing ran in the last 15 minutes.")
+
+    def test_a_server_that_has_just_started_says_since_when_it_counts(self):
+        scenes.empty(self.fake)
+        self.orders.counted_since = time.time() - 200
+        self.open()
+        begun = f"since {time.strftime('%H:%M', time.localtime(self.orders.counted_since))}, when this server began to count"
+        self.assertEqual(self.text("#rates-note"), f"Nothing has run {begun}.")
+        self.assertEqual(self.text("#rates-title"), begun.capitalize())
+        self.assertIn(begun, self.browser.run("return document.querySelector('#rates canvas').ariaLabel"))
 
     def test_a_pause_says_since_when_and_why(self):
         self.open(scenes.paused)

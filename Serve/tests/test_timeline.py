@@ -91,9 +91,42 @@ class TimeLineTest(PageTest):
         self.assertAlmostEqual(episode["due"], time.time() + 25, delta=2)
         self.assertIn("4 submits due in 2", self.text("#lines .state"))
 
-    def test_what_was_there_before_the_page_has_no_marks_for_its_submits(self):
+    def test_of_what_was_there_before_the_page_the_times_are_those_of_the_store(self):
         self.open(scenes.one)
-        self.assertEqual([one["ticks"] for one in self.episodes("draft/7f3a")], [0])
+        at = self.browser.run("return lull.looks.look.at")
+        seen = {name: self.episodes(name)[-1] for name in ("draft/7f3a", "warehouse/berlin", "customer/4711", "price-list")}
+        first = self.browser.run("return lull.looks.histories.get('tdraft/7f3a').pending.first")
+        # Of 23 submits it is known when the first one came.
+        self.assertEqual(seen["draft/7f3a"]["ticks"], 1)
+        self.assertAlmostEqual(at - first, 48, delta=5)
+        self.assertAlmostEqual(at - seen["warehouse/berlin"]["due"], 4.2, delta=4)
+        self.assertAlmostEqual(at - seen["customer/4711"]["startedAt"], 6.3, delta=4)
+        # It has failed before, and nobody has said when.
+        self.assertIsNone(seen["price-list"]["startedAt"])
+        self.assertRegex(self.text("#lines li:nth-child(1) .state"), r"^running for \d+(\.\d)? s on ada$")
+        self.assertRegex(self.text("#running li"), r"attempt 1, for \d+(\.\d)? s, lease for 2\d s$")
+        [ready] = [one for one in self.texts("#lines button") if one.startswith("warehouse/berlin")]
+        self.assertRegex(ready, r"has waited \d+(\.\d)? s for a worker$")
+
+    def test_what_is_ready_says_what_it_waits_for(self):
+        for scene, line, story in [
+                (scenes.one, r"has waited \d+(\.\d)? s for a worker$", "wait for a worker."),
+                (scenes.paused, r"paused, ready for \d+(\.\d)? s$", "wait for the end of the pause."),
+                (scenes.limited, r"has waited \d+(\.\d)? s for --limit$", "wait for --limit.")]:
+            self.open(scene)
+            self.until("[...document.querySelectorAll('#lines button')].some((one) => one.textContent.startsWith('warehouse/berlin'))")
+            [said] = [one for one in self.texts("#lines button") if one.startswith("warehouse/berlin")]
+            self.assertRegex(said, line)
+            self.open_key("warehouse/berlin")
+            self.until_text("#story-now", story)
+        self.orders.next_start = None
+        self.fake.changed()
+        self.until_text("#story-now", "wait for --max-running.")
+        # Another run of the key comes first.
+        self.orders.limited = 0
+        self.look(lamp=Key(ready=2, ready_age=9, run=Run(7, 3, worker=1)))
+        self.open_key("lamp")
+        self.until_text("#story-now", "wait for the end of run 7.")
 
     def test_a_run_takes_over_what_was_pending_and_ends(self):
         self.open(scenes.empty)
@@ -103,7 +136,7 @@ class TimeLineTest(PageTest):
         [episode] = self.episodes("lamp")
         self.assertEqual((episode["state"], episode["id"], episode["count"], episode["ticks"]), ("running", 7, 3, 3))
         self.assertGreaterEqual(episode["startedAt"], episode["due"])
-        self.assertEqual(self.text("#lines .state"), "running")
+        self.assertRegex(self.text("#lines .state"), r"^running for [\d.]+\s?m?s$")
         self.look()
         [episode] = self.episodes("lamp")
         self.assertEqual(episode["state"], "done")
@@ -125,7 +158,7 @@ class TimeLineTest(PageTest):
         self.look(lamp=Key(pending=2, due=0.2))
         time.sleep(0.3)
         self.look(lamp=Key(ready=2))
-        self.assertRegex(self.text("#lines .state"), r"^ready for [\d.]+ m?s$")
+        self.assertRegex(self.text("#lines .state"), r"^has waited [\d.]+\sm?s for a worker$")
         self.assertEqual(self.episodes("lamp")[0]["state"], "ready")
 
     def test_what_is_retried_is_marked_at_its_next_attempt(self):
@@ -153,7 +186,7 @@ class TimeLineTest(PageTest):
 
     def test_a_run_says_on_which_host_it_is(self):
         self.open(scenes.one)
-        self.assertEqual(self.text("#lines .state"), "running on ada")
+        self.assertRegex(self.text("#lines .state"), r"^running for [\d.]+\sm?s on ada$")
 
     def test_a_line_that_nothing_needs_is_given_back(self):
         self.open(scenes.empty)

@@ -11,7 +11,7 @@ import unittest
 from harness import DOWN, ENTER, TAB, PageTest
 from program import Debouncer, FakeProgram, busy
 from real import LULL
-from test_accessible import NAMELESS, REFERENCES
+from test_accessible import NAMELESS, REFERENCES, STRUCTURE
 from test_timeline import FRAMES
 
 CHILD = os.environ.get("INSPECTION_CHILD", "")
@@ -92,6 +92,32 @@ class TopTest(PageTest):
         self.assertEqual(self.text("#live"), "Live")
         self.assertFalse(self.is_shown("#away"))
         self.until("document.querySelectorAll('#table tbody th').length === 3")
+
+    def test_executions_at_once_are_drawn_below_each_other(self):
+        mail = Debouncer("App/Mail.swift:3", "--wait 100ms", 0.1, "KeyedDebouncer", 9)
+        mail.takes = 8
+        self.run_program(mail)
+        self.show()
+        for count in range(1, 4):
+            time.sleep(0.9)
+            mail.submit(wait=0)
+            self.until(f"document.querySelector('#lines .state').textContent === '{count} running'")
+        self.assertFalse(self.browser.run("return [...lull.program.debouncers.values()][0].isCrowded"))
+        self.browser.wait("""
+            const [{ episodes }] = lull.program.debouncers.values();
+            const bars = episodes.map(({ bar }) => [bar.top, bar.top + bar.tall]).sort(([one], [other]) => one - other);
+            return bars.length === 3 && bars.every(([top, bottom], index) => bottom <= 21 && (index === 0 || top > bars[index - 1][1] - 1));
+        """)
+
+    def test_a_debouncer_that_has_never_run_has_saved_nothing(self):
+        quiet = Debouncer("App/Never.swift:3", "--wait 1h", 3600)
+        quiet.submit(40)
+        self.run_program(quiet)
+        self.show()
+        self.until_text("#table td.save", "–")
+        self.assertEqual(self.text("#headline"), "40 submits became 0 executions.")
+        quiet.start()
+        self.until_text("#table td.save", "97")
 
     def test_what_is_pending_comes_to_its_execution(self):
         save = Debouncer("App/Editor.swift:21", "--wait 2s")
@@ -227,6 +253,7 @@ class TopTest(PageTest):
         self.show()
         self.press("#table button")
         self.assertEqual(self.browser.run(NAMELESS), [])
+        self.assertEqual(self.browser.run(STRUCTURE), [])
         self.assertEqual(self.browser.run(REFERENCES), [])
         for width in (390, 768, 1280):
             self.browser.resize(width, 844)

@@ -49,10 +49,10 @@ class Debouncer {
         return { submits: (last.submitted - first.submitted) / seconds, runs: (last.started - first.started) / seconds };
     }
 
-    /** The share of all submits that have needed no execution; null if there were none. */
+    /** The share of all submits that have needed no execution; null before the first one, which may be for all of them. */
     get saved() {
         const { submitted, started } = this.row;
-        return submitted > 0 ? Math.max(0, 1 - started / submitted) : null;
+        return started > 0 ? Math.max(0, 1 - started / submitted) : null;
     }
 
     /** Takes how it is at an instant. */

@@ -30,7 +30,7 @@ function begin() {
         const { submitted, started } = totals;
         const parts = submitted === 0 ? ["Nothing has been submitted yet."]
             : ["", counted(submitted, "submit"), " became ", counted(started, "execution")];
-        if (submitted > started) parts.push(", ", `${shownShare(1 - started / submitted)}\u00a0saved`);
+        if (started > 0 && submitted > started) parts.push(", ", `${shownShare(1 - started / submitted)}\u00a0saved`);
         if (submitted > 0) parts.push(".", "");
         if (element("headline").textContent !== parts.join("")) {
             element("headline").replaceChildren(...parts.map((part, index) => (index % 2 ? make("b", {}, part) : part)));

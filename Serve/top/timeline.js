@@ -97,17 +97,11 @@ class ProgramLines extends Lines {
         const debouncer = this.#program.debouncers.get(id);
         if (!debouncer) return;
         this.#drawColumns(debouncer, y, view);
-        for (const episode of debouncer.episodes) {
-            this.ease(episode, passed);
-            drawEpisode(episode, y, view);
-        }
+        this.drawEpisodes(debouncer.episodes, y, view, passed);
         if (debouncer.isCrowded && debouncer.row.pending > 0) {
-            this.ease(debouncer.crowded, passed);
             const { crowded } = debouncer;
-            // Its instant is of the last look.
-            if (crowded.drawnDue !== null) crowded.drawnDue = Math.max(crowded.drawnDue, view.now);
             crowded.first = view.now;
-            drawEpisode(debouncer.crowded, y, view);
+            this.drawEpisodes([crowded], y, view, passed);
         }
         for (const at of debouncer.faults) view.paper.text("×", view.x(at), y - 8, "center", theme.bad, "600");
     }

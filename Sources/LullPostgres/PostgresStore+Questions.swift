@@ -286,15 +286,15 @@ extension PostgresStore {
 extension DurableListing<[UInt8]> {
     /// Reads a row of the functions `list` and `upcoming`.
     fileprivate init(_ row: Row) {
+        func duration(_ column: Int) -> Duration? { row.bigint(column).map { .microseconds($0) } }
         let run = row.bigint(4).map { id in
             DurableListedRun(
                 id: id, attempt: Int(row.bigint(5) ?? 0), error: row.text(7), submits: Int(row.bigint(8) ?? 0),
-                worker: row.bigint(6), retryIn: row.bigint(9).map { .microseconds($0) },
-                leaseFor: row.bigint(10).map { .microseconds($0) })
+                worker: row.bigint(6), runningFor: duration(13), retryIn: duration(9), leaseFor: duration(10))
         }
         self.init(
-            key: row.bytes(0) ?? [], pending: Int(row.bigint(1) ?? 0), dueIn: row.bigint(2).map { .microseconds($0) },
-            ready: Int(row.bigint(3) ?? 0), run: run)
+            key: row.bytes(0) ?? [], pending: Int(row.bigint(1) ?? 0), pendingFor: duration(11), dueIn: duration(2),
+            ready: Int(row.bigint(3) ?? 0), readyFor: duration(12), run: run)
     }
 }
 

@@ -109,6 +109,9 @@ extension DurableRow.Run {
         var mark = mark?.nanoseconds
         try coder.optional("mark", &mark)
         self.mark = mark.map(CoreInstant.init(nanoseconds:))
+        var began = began?.nanoseconds
+        try coder.optional("began", &began)
+        self.began = began.map(CoreInstant.init(nanoseconds:))
     }
 
     private enum RunState: RowWord {

@@ -111,9 +111,11 @@ enum Schema {
     // only the number of the version changes.
     private static let context = ""
 
-    // How many runs have begun, the submits behind them, and the attempts that failed. And the order in which runs have
-    // died.
+    // How many runs have begun, the submits behind them, the attempts that failed, and when an attempt began. And the
+    // order in which runs have died.
     private static let looking = """
+        ALTER TABLE work ADD COLUMN run_began INTEGER;
+        ALTER TABLE dead ADD COLUMN run_began INTEGER;
         ALTER TABLE namespaces ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespaces ADD COLUMN executed INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE namespaces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;

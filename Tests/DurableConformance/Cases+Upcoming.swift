@@ -20,7 +20,10 @@ extension ConformanceCase {
             #expect(keys.map(\.dueIn) == [nil, nil, .milliseconds(45), nil, .milliseconds(495)])
             #expect(keys.map { $0.run?.retryIn } == [nil, .milliseconds(25), nil, nil, nil])
             #expect(keys.map { $0.run?.leaseFor } == [nil, nil, nil, .milliseconds(75), nil])
+            #expect(keys.map { $0.run?.runningFor } == [nil, nil, nil, .milliseconds(5), nil])
             #expect(keys.map(\.ready) == [1, 0, 0, 0, 0])
+            #expect(keys.map(\.readyFor) == [.milliseconds(5), nil, nil, nil, nil])
+            #expect(keys.map(\.pendingFor) == [nil, nil, .milliseconds(5), nil, .milliseconds(5)])
             for limit in 0...5 { #expect(try await fixture.upcoming(limit: limit) == Array(keys.prefix(limit))) }
             #expect(try await Set(fixture.list()) == Set(keys))
         },
@@ -75,6 +78,7 @@ extension ConformanceCase {
                 #expect(try await fixture.listedRun().leaseFor == .milliseconds(25))
                 _ = try await fixture.report(.heartbeat(lease: .milliseconds(60)), run, by: worker)
                 #expect(try await fixture.listedRun().leaseFor == .milliseconds(60))
+                #expect(try await fixture.listedRun().runningFor == .milliseconds(15))
                 fixture.pass(70)
                 #expect(try await fixture.listedRun().leaseFor == .zero)
             }
@@ -82,7 +86,23 @@ extension ConformanceCase {
             try await fixture.fail(run, by: 9, retry: 30)
             let listed = try await fixture.listedRun()
             #expect(listed.worker == nil && listed.leaseFor == nil && listed.retryIn == .milliseconds(30))
+            #expect(listed.runningFor == nil)
             #expect(!listed.isClaimed && listed.attempt == 3)
+        },
+        ConformanceCase("a listed key says when the first of its submits came, and when they fell due") { fixture in
+            try await fixture.open(.debounce(10))
+            for value in 1...3 {
+                try await fixture.submit("\(value)")
+                fixture.pass(4)
+            }
+            #expect(try await fixture.upcoming().first?.pendingFor == .milliseconds(12))
+            fixture.pass(16)
+            let ready = try #require(try await fixture.upcoming().first)
+            #expect(ready.pendingFor == nil && ready.ready == 3 && ready.readyFor == .milliseconds(10))
+            try await fixture.submit("4")
+            fixture.pass(5)
+            let both = try #require(try await fixture.list().first)
+            #expect(both.pendingFor == .milliseconds(5) && both.readyFor == .milliseconds(15))
         },
         ConformanceCase("many keys that wake at one instant are each listed once") { fixture in
             try await fixture.open(.debounce(1000))

@@ -97,6 +97,30 @@ struct ServeLookTests {
     // MARK: - On a store
 
     @Test(.enabled(if: ServeProcess.isInstalled))
+    func `an event says since when keys wait, as old as the oldest of the status`() throws {
+        let store = try TestStore(.file)
+        let begun = Date.now.timeIntervalSince1970
+        _ = try store.run("submit --wait 1h waiting 1")
+        _ = try store.run("submit --after 0 ready 1")
+        let serve = try ServeProcess(store)
+        let page = try serve.connect()
+        page.send("GET /api/events HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        let event = try #require(page.read(until: "\n\n"))
+        func instant(_ name: String, after start: String = "") throws -> Double {
+            let rest = try #require(event.firstRange(of: start)).upperBound
+            let found = try #require(event[rest...].firstMatch(of: try Regex("\"\(name)\":([0-9.]+)")))
+            return try #require(found[1].substring.flatMap { Double($0) })
+        }
+        let now = Date.now.timeIntervalSince1970
+        let first = try instant("first", after: #""key":"waiting""#)
+        let ready = try instant("readySince", after: #""key":"ready""#)
+        #expect(begun - 1 < first && first <= ready + 0.1 && ready < now)
+        #expect(abs(try instant("oldestDue") - ready) < 0.1)
+        let counted = try instant("countedSince")
+        #expect(ready < counted && counted < now)
+    }
+
+    @Test(.enabled(if: ServeProcess.isInstalled))
     func `hundreds of keys that wait cost a page nothing, and one of them that changes little`() throws {
         // On all stores at once: each waits.
         let pages = try ([TestStore.Kind.file] + TestStore.Kind.servers).map { kind in

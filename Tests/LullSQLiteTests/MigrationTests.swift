@@ -55,7 +55,8 @@ import Testing
         try raw.execute("DROP INDEX dead_by_age")
         for column in [
             "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
-            "dead DROP COLUMN run_mark", "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
+            "dead DROP COLUMN run_mark", "work DROP COLUMN run_began", "dead DROP COLUMN run_began",
+            "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
             "namespaces DROP COLUMN starts", "namespaces DROP COLUMN period", "namespaces DROP COLUMN burst",
             "namespaces DROP COLUMN max_running", "namespaces DROP COLUMN arrival", "namespaces DROP COLUMN merges",
             "namespaces DROP COLUMN runs", "namespaces DROP COLUMN executed", "namespaces DROP COLUMN failures",

@@ -132,7 +132,11 @@ RETURN ROW(
     CASE WHEN s.ready_due IS NULL THEN 0 ELSE s.ready_count END,
     s.run_id, s.attempt, s.claimed_by, s.error, s.run_count,
     CASE WHEN s.claimed_by IS NULL THEN greatest(s.run_until - now, 0) END,
-    CASE WHEN s.claimed_by IS NOT NULL THEN greatest(s.run_until - now, 0) END)::listing;
+    CASE WHEN s.claimed_by IS NOT NULL THEN greatest(s.run_until - now, 0) END,
+    CASE WHEN s.pending_count > 0 OR is_held(s) THEN greatest(now - least(
+        CASE WHEN s.pending_count > 0 THEN s.pending_first END, CASE WHEN is_held(s) THEN s.ready_first END), 0) END,
+    CASE WHEN s.ready_due IS NOT NULL THEN greatest(now - s.ready_due, 0) END,
+    CASE WHEN s.claimed_by IS NOT NULL THEN greatest(now - s.run_began, 0) END)::listing;
 
 -- Keys that have anything pending, ready or running and begin with a prefix, from `start` on, in the order of their
 -- bytes.

@@ -12,7 +12,7 @@ SELECT w.namespace, w.key, w.wake, ROW(
     w.pending_first, w.pending_last, w.pending_by, w.ready_from, w.ready_to, w.ready_count, w.ready_first, w.ready_due,
     w.ready_since, w.run_id, w.run_from, w.run_to, w.run_count, w.run_first, w.run_due, w.run_until, w.fence, w.owner,
     w.claimed_by, w.attempt, w.phase, w.ready_edge, w.run_edge, w.pending_slot, w.ready_slot, w.run_slot, w.error, NULL,
-    NULL, NULL, w.run_mark)::work AS row
+    NULL, NULL, w.run_mark, w.run_began)::work AS row
 FROM work w;
 
 -- The present instant, or the given one in tests; never before what a row already has.
@@ -253,7 +253,7 @@ BEGIN
         run_due = w.run_due, run_until = w.run_until, fence = w.fence, owner = w.owner, claimed_by = w.claimed_by,
         attempt = w.attempt, phase = w.phase, ready_edge = w.ready_edge, run_edge = w.run_edge,
         pending_slot = w.pending_slot, ready_slot = w.ready_slot, run_slot = w.run_slot, error = w.error,
-        run_mark = w.run_mark,
+        run_mark = w.run_mark, run_began = w.run_began,
         v0 = w.v0, v1 = w.v1, v2 = w.v2
     WHERE namespace = w.namespace AND key = w.key;
 END $$;

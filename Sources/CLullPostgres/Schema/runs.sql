@@ -26,13 +26,14 @@ BEGIN
     ELSE
         RETURN w;
     END IF;
-    w.owner := claim.owner; w.claimed_by := claim.owner; w.run_until := plus(at, lease);
+    w.owner := claim.owner; w.claimed_by := claim.owner; w.run_until := plus(at, lease); w.run_began := at;
     RETURN w;
 END $$;
 
 CREATE OR REPLACE FUNCTION hand_out_again(w work, lease bigint, at bigint) RETURNS work LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
     w.fence := next_fence();
+    w.run_began := at;
     RETURN heartbeat(w, lease, at);
 END $$;
 

@@ -49,7 +49,7 @@ BEGIN
     w := emptied(w, w.run_slot);
     w.run_id := NULL; w.run_from := NULL; w.run_to := NULL; w.run_count := NULL; w.run_first := NULL; w.run_due := NULL;
     w.run_edge := NULL; w.run_until := NULL; w.fence := NULL; w.owner := NULL; w.claimed_by := NULL; w.attempt := NULL;
-    w.error := NULL; w.run_slot := NULL; w.run_mark := NULL;
+    w.error := NULL; w.run_slot := NULL; w.run_mark := NULL; w.run_began := NULL;
     RETURN w;
 END $$;
 

@@ -186,7 +186,7 @@ BEGIN
                 ), claimed AS (
                     UPDATE work w SET
                         run_id = c.run, fence = c.run, attempt = 1, owner = claim.owner, claimed_by = claim.owner,
-                        run_until = plus(c.seen, lease), taken = coalesce(w.ready_to, w.generation),
+                        run_until = plus(c.seen, lease), run_began = c.seen, taken = coalesce(w.ready_to, w.generation),
                         run_from = coalesce(w.ready_from, first_pending(w)),
                         run_to = coalesce(w.ready_to, w.generation),
                         run_count = coalesce(w.ready_count, w.pending_count),

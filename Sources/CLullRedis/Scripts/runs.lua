@@ -37,12 +37,12 @@ local function claim(r, worker, lease, max_attempts)
     else
         return false
     end
-    run.owner, run.claimed, run.start = worker, true, plus(now, lease)
+    run.owner, run.claimed, run.start, run.began = worker, true, plus(now, lease), now
     return true
 end
 
 local function hand_out_again(r, lease)
-    r.run.fence, r.run.start = next_fence(), plus(now, lease)
+    r.run.fence, r.run.start, r.run.began = next_fence(), plus(now, lease), now
 end
 
 local function heartbeat(r, lease)
@@ -107,7 +107,7 @@ local function retry(key, dead)
         end
     end
     if r and r.run then return 'busy' end
-    dead.attempt, dead.error, dead.claimed, dead.start = 0, false, false, now
+    dead.attempt, dead.error, dead.claimed, dead.start, dead.began = 0, false, false, now, false
     -- Its range is older than others, and cannot be merged with them.
     dead.mark = n.restart and NEVER or false
     row(key).run = dead

@@ -191,11 +191,13 @@ extension DurableListing<[UInt8]>: Listed, KeyListed {
 
     var json: JSONValue {
         [
-            "key": .bytes(key), "pending": .number(pending), "dueIn": .seconds(dueIn), "ready": .number(ready),
+            "key": .bytes(key), "pending": .number(pending), "pendingFor": .seconds(pendingFor),
+            "dueIn": .seconds(dueIn), "ready": .number(ready), "readyFor": .seconds(readyFor),
             "run": run.map { run in
                 [
                     "id": .number(run.id), "state": .text(run.isClaimed ? "running" : "retrying"),
-                    "attempt": .number(run.attempt), "submits": .number(run.submits), "retryIn": .seconds(run.retryIn),
+                    "attempt": .number(run.attempt), "submits": .number(run.submits),
+                    "runningFor": .seconds(run.runningFor), "retryIn": .seconds(run.retryIn),
                     "error": .text(run.error), "worker": .number(run.worker), "leaseFor": .seconds(run.leaseFor),
                 ]
             } ?? .null,

@@ -102,11 +102,14 @@ extension DurableListing<[UInt8]> {
     func json(_ instants: inout Instants, at now: Int64) -> JSONValue {
         [
             "key": .bytes(key), "pending": .number(pending),
+            "first": instants.ago(pendingFor, "first", of: key, at: now),
             "due": instants.ahead(dueIn, "due", of: key, at: now), "ready": .number(ready),
+            "readySince": instants.ago(readyFor, "ready", of: key, at: now),
             "run": run.map { run in
                 [
                     "id": .number(run.id), "state": .text(run.isClaimed ? "running" : "retrying"),
                     "attempt": .number(run.attempt), "submits": .number(run.submits),
+                    "since": instants.ago(run.runningFor, "running", of: key, at: now),
                     "retry": instants.ahead(run.retryIn, "retry", of: key, at: now), "error": .text(run.error),
                     "worker": .number(run.worker), "lease": instants.ahead(run.leaseFor, "lease", of: key, at: now),
                 ]

@@ -237,8 +237,8 @@ final class Looks: Sendable {
             ("rules", .text(PolicyOptions.text(status.rules, besides: status.rules))),
         ]
         members += status.json(&instants, at: Self.now)
-        if let today = state.change({ $0.history[status.namespace]?.today(status) }) {
-            members.append(("today", today))
+        if let history = state.change({ $0.history[status.namespace] }) {
+            members += [("today", history.today(status)), ("countedSince", .seconds(history.begun))]
         }
         return .object(members)
     }
@@ -290,6 +290,8 @@ final class Looks: Sendable {
             }
         }
 
+        /// When it was first seen, in nanoseconds since 1970: what was before is not counted.
+        let begun: Int64
         /// Those of the last minutes, the oldest first.
         private var samples: [Sample]
         /// The first one of the day.
@@ -298,7 +300,7 @@ final class Looks: Sendable {
 
         init(_ status: DurableStatus, at time: Int64) {
             let first = Sample(status, at: time)
-            (samples, morning, day) = ([first], first, Self.day(of: time))
+            (begun, samples, morning, day) = (time, [first], first, Self.day(of: time))
         }
 
         mutating func note(_ status: DurableStatus, at time: Int64) {

@@ -61,7 +61,7 @@ struct TopTable {
     private static func cells(_ row: ProgramSnapshot.Row, _ rates: Rates?, _ width: Int) -> [String] {
         // The module is in the objects: two files of one name are rare, and a terminal is narrow.
         let place = row.place.split(separator: "/").last.map(String.init) ?? row.place
-        let saved = row.submitted > 0 ? 1 - Double(row.started) / Double(row.submitted) : nil
+        let saved = row.started > 0 ? 1 - Double(row.started) / Double(row.submitted) : nil
         return [
             Terminal.end(of: Terminal.plain(place), upTo: max(14, width - widthOfOthers)), "\(row.keys)",
             "\(row.pending)", row.dueIn.map(Self.time) ?? "-", "\(row.running)",

@@ -38,6 +38,7 @@ extension DurableRow {
             run.owner = claim.owner
             run.attempt += 1
             run.state = held
+            run.began = now
             self.run = run
             return true
         }
@@ -48,7 +49,8 @@ extension DurableRow {
             ready = nil
         }
         value.since = nil
-        run = Run(value: value, id: sequence, fence: sequence, owner: claim.owner, attempt: 1, state: held)
+        run = Run(
+            value: value, id: sequence, fence: sequence, owner: claim.owner, attempt: 1, state: held, began: now)
         taken = value.submits.upperBound
         return true
     }
@@ -58,6 +60,7 @@ extension DurableRow {
         sequence += 1
         run?.fence = sequence
         run?.state = .claimed(until: now.advanced(by: claim.lease))
+        run?.began = now
     }
 
     /// Extends the lease of a run that the worker is still executing. If it was interrupted, the worker learns of that.
@@ -136,6 +139,7 @@ extension DurableRow {
         run?.attempt = 0
         run?.error = nil
         run?.state = .backoff(until: now)
+        run?.began = nil
         // Its range is older than others, and cannot be merged with them.
         run?.mark = rules.whileRunning == .queue ? nil : .farFuture
         return .accepted

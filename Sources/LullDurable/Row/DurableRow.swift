@@ -166,6 +166,8 @@ package struct DurableRow: Hashable, Sendable {
         package var attempt: Int
         /// Whether a worker has the run.
         package var state: State
+        /// When a worker got it for that attempt; nil if no attempt has begun.
+        package var began: CoreInstant?
         /// The error of the latest failed attempt, in UTF-8: comparing strings would link the Unicode tables into
         /// Embedded programs.
         package var error: [UInt8]?
@@ -175,8 +177,8 @@ package struct DurableRow: Hashable, Sendable {
 
         /// Creates a run from what a store has of it.
         package init(
-            value: Ready, id: Int64, fence: Int64, owner: Int64, attempt: Int, state: State, error: [UInt8]? = nil,
-            mark: CoreInstant? = nil
+            value: Ready, id: Int64, fence: Int64, owner: Int64, attempt: Int, state: State,
+            began: CoreInstant? = nil, error: [UInt8]? = nil, mark: CoreInstant? = nil
         ) {
             self.value = value
             self.id = id
@@ -184,6 +186,7 @@ package struct DurableRow: Hashable, Sendable {
             self.owner = owner
             self.attempt = attempt
             self.state = state
+            self.began = began
             self.error = error
             self.mark = mark
         }

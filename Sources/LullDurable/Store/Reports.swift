@@ -127,16 +127,24 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The number of submits behind the value that is not due yet, and behind one that was interrupted and joins it;
     /// zero if there is none.
     public var pending: Int
+    /// How long ago the first of those submits came; nil if there is none.
+    public var pendingFor: Duration?
     /// The time until that value falls due; nil if there is none, or only an interrupted one, which joins the next.
     public var dueIn: Duration?
     /// The number of submits behind the value that waits for a worker; zero if there is none.
     public var ready: Int
+    /// How long ago that value fell due; nil if there is none.
+    public var readyFor: Duration?
     /// The run that a worker has or that waits for another attempt; nil if there is none.
     public var run: DurableListedRun?
 
     /// Creates a listing of what a server has computed.
-    package init(key: Key, pending: Int, dueIn: Duration?, ready: Int, run: DurableListedRun?) {
-        (self.key, self.pending, self.dueIn, self.ready, self.run) = (key, pending, dueIn, ready, run)
+    package init(
+        key: Key, pending: Int, pendingFor: Duration?, dueIn: Duration?, ready: Int, readyFor: Duration?,
+        run: DurableListedRun?
+    ) {
+        (self.key, self.pending, self.pendingFor, self.dueIn) = (key, pending, pendingFor, dueIn)
+        (self.ready, self.readyFor, self.run) = (ready, readyFor, run)
     }
 
     /// Creates the listing of a row.
@@ -145,16 +153,22 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
         var endings: [DurableEnding] = []
         row.settle(at: now, by: rules, &endings)
         self.key = key
+        func age(_ instant: CoreInstant) -> Duration { DurableNamespace.time(from: instant, to: now) }
+        let first = [
+            row.pending == nil ? nil : row.gate.first, row.ready.flatMap { $0.isHeld ? $0.first : nil },
+        ]
         let held = row.ready.map { $0.isHeld ? $0.count : 0 } ?? 0
         pending = held + (row.pending == nil ? 0 : row.gate.count)
+        pendingFor = first.compactMap(\.self).min().map(age)
         dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
         ready = (row.ready?.count ?? 0) - held
+        readyFor = row.ready.flatMap { $0.isHeld ? nil : age($0.due) }
         run = row.run.map {
             let rest = DurableNamespace.time(from: now, to: $0.state.end)
             return DurableListedRun(
                 id: $0.id, attempt: $0.attempt, error: $0.errorText, submits: $0.value.count,
-                worker: $0.isInBackoff ? nil : $0.owner, retryIn: $0.isInBackoff ? rest : nil,
-                leaseFor: $0.isInBackoff ? nil : rest)
+                worker: $0.isInBackoff ? nil : $0.owner, runningFor: $0.isInBackoff ? nil : $0.began.map(age),
+                retryIn: $0.isInBackoff ? rest : nil, leaseFor: $0.isInBackoff ? nil : rest)
         }
     }
 }
@@ -194,7 +208,8 @@ extension Sequence {
 extension DurableListing {
     private init<Other>(_ other: DurableListing<Other>, key: Key) {
         self.key = key
-        (pending, dueIn, ready, run) = (other.pending, other.dueIn, other.ready, other.run)
+        (pending, pendingFor, dueIn) = (other.pending, other.pendingFor, other.dueIn)
+        (ready, readyFor, run) = (other.ready, other.readyFor, other.run)
     }
 
     /// Returns the listing with its key transformed.
@@ -217,6 +232,8 @@ public struct DurableListedRun: Hashable, Sendable {
     public var submits: Int
     /// The number of the worker that has the run: ``DurableWorker/Identity/id``. Nil between two attempts.
     public var worker: Int64?
+    /// How long ago that worker got it; nil between two attempts.
+    public var runningFor: Duration?
     /// The time until the next attempt; nil while a worker has the run.
     public var retryIn: Duration?
     /// The time until the worker's lease ends, unless it says before that the run goes on; zero if it has ended. Nil
@@ -224,13 +241,15 @@ public struct DurableListedRun: Hashable, Sendable {
     public var leaseFor: Duration?
 
     package init(
-        id: Int64, attempt: Int, error: String?, submits: Int, worker: Int64?, retryIn: Duration?, leaseFor: Duration?
+        id: Int64, attempt: Int, error: String?, submits: Int, worker: Int64?, runningFor: Duration?,
+        retryIn: Duration?, leaseFor: Duration?
     ) {
         self.id = id
         self.attempt = attempt
         self.error = error
         self.submits = submits
         self.worker = worker
+        self.runningFor = runningFor
         self.retryIn = retryIn
         self.leaseFor = leaseFor
     }

@@ -65,7 +65,8 @@ extension DurableRow.Run {
             value: DurableRow.Ready(packed, .run), id: packed["id"].number ?? 0, fence: packed["fence"].number ?? 0,
             owner: packed["owner"].text.flatMap { Int64($0) } ?? 0, attempt: Int(packed["attempt"].number ?? 0),
             state: packed["claimed"].isTrue ? .claimed(until: start) : .backoff(until: start),
-            error: packed["error"].bytes, mark: packed["mark"].number.map { CoreInstant(stored: $0) })
+            began: packed["began"].number.map { CoreInstant(stored: $0) }, error: packed["error"].bytes,
+            mark: packed["mark"].number.map { CoreInstant(stored: $0) })
     }
 }
 

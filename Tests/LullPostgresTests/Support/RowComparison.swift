@@ -219,7 +219,8 @@ struct RowComparison {
         let columns = """
             born, generation, taken, phase, quiet, latest, span, spacing, pending_count, pending_first, pending_last, pending_by,
             ready_from, ready_to, ready_count, ready_first, ready_due, ready_since, ready_edge, run_id, run_from, run_to, run_count,
-            run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, run_mark
+            run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, run_mark,
+            run_began
             """
         let slots = ["pending", "ready", "run"].map { slot in
             "encode(CASE \(slot)_slot WHEN 0 THEN v0 WHEN 1 THEN v1 WHEN 2 THEN v2 END, 'escape')"
@@ -341,7 +342,7 @@ struct RowComparison {
         ]
         columns += [run?.isInBackoff == false ? number(run?.owner) : nil, number(run?.attempt)]
         columns += [run?.error.map { String(decoding: $0, as: UTF8.self) }]
-        columns += [run?.mark == .farFuture ? "\(Int64.max)" : instant(run?.mark)]
+        columns += [run?.mark == .farFuture ? "\(Int64.max)" : instant(run?.mark), instant(run?.began)]
         columns += [values(row.pending?.batch), values(ready?.batch), values(run?.value.batch), "0"]
         return columns
     }

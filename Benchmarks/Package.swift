@@ -2,7 +2,10 @@
 
 import PackageDescription
 
-// A separate package, like users' code, so that the benchmarks do not measure what is fast only within one package.
+// A separate package, like users' code, so that the benchmarks do not measure what is fast only within one package. The
+// calls of stores are not public: for those rows it takes the name of the package that it measures, which is that of its
+// folder.
+let measured = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? ""
 let package = Package(
     name: "LullBenchmarks",
     platforms: [.macOS(.v15)],
@@ -26,6 +29,7 @@ let package = Package(
                 .swiftLanguageMode(.v6),
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("MemberImportVisibility"),
+                .unsafeFlags(["-package-name", measured]),
             ]),
     ]
 )

@@ -162,7 +162,7 @@ final class StoreSimulation {
     func entries() -> [DurableEntry] {
         let namespace = namespace
         return read { table throws(DurableError) in
-            table.handles(in: namespace).compactMap { table.entry(of: $0, in: namespace) }
+            table.places(matching: .all, in: namespace).compactMap { table.entry(at: $0, in: namespace) }
         }
     }
 

@@ -64,7 +64,7 @@ extension StoreSimulation {
     private func writeEnds(_ live: [Int64], to out: inout Outbox) {
         var ended: [Int64] = [0, 0, 0, 0, 0]
         var dead: [(run: Int64, key: Int64, error: String)] = []
-        for end in table.ended(of: nil, limit: .max, in: namespace, at: now) {
+        for end in table.ended(of: nil, limit: .max, in: namespace) {
             let count = Int64(end.submits.count)
             switch end.how {
             case .completed: ended[0] += count

@@ -20,7 +20,7 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
 
     /// The name under which the store holds these keys and their settings.
     public final let namespace: String
-    final let store: any DurableStore
+    final let store: any StoreCalls
     final let clock: WorkerClock
     /// Whether the values of an execution are to be folded into one: a rule of the namespace.
     private let isMerging: Bool
@@ -33,6 +33,7 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
         _ rules: DurableRules?, _ fold: DurableFold<Value>?, _ namespace: String, _ store: any DurableStore,
         _ clock: any Clock<Duration>
     ) async throws(DurableError) {
+        let store = store.calls
         let stored = try await store.open(namespace, rules)
         if fold != nil, !stored.isMerging {
             throw .otherPolicy(namespace: namespace, stored: stored, given: stored.merging(true))
@@ -193,7 +194,7 @@ extension DurableCoalescer {
     /// - Returns: The number of keys that had anything to execute.
     @discardableResult
     public func flush(matching selection: DurableSelection) async throws(DurableError) -> Int {
-        try await store.flush(matching: selection, in: namespace)
+        try await store.change(.flush, .selection(selection), in: namespace).count
     }
 
     /// Drops what no worker has claimed under the keys of a selection, in steps: others submit and work in between.
@@ -201,7 +202,7 @@ extension DurableCoalescer {
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
     public func cancel(matching selection: DurableSelection) async throws(DurableError) -> Int {
-        try await store.cancel(matching: selection, in: namespace)
+        try await store.change(.cancel, .selection(selection), in: namespace).count
     }
 
     // MARK: - The state of a submit
@@ -361,7 +362,7 @@ extension DurableCoalescer {
     ///   - limit: The largest number of keys to return.
     /// - Returns: The keys with their state; a key is nil if no key of this type has its bytes.
     public func list(prefix: String = "", limit: Int = 100) async throws(DurableError) -> [DurableListing<Key?>] {
-        try await store.list(in: namespace, prefix: Array(prefix.utf8), limit: limit).map {
+        try await store.list(in: namespace, prefix: Array(prefix.utf8), from: [], limit: limit).map {
             $0.mapKey(Key.init(durableBytes:))
         }
     }
@@ -421,7 +422,7 @@ extension DurableCoalescer {
         var counts: [DurableRetry: Int] = [:]
         var rest = try await store.deadRuns(matching: selection, in: namespace)[...]
         while !rest.isEmpty {
-            for answer in try await store.retryAll(Array(rest.prefix(DurableSelection.step)), in: namespace) {
+            for answer in try await store.retry(Array(rest.prefix(DurableSelection.step)), in: namespace) {
                 counts[answer, default: 0] += 1
             }
             rest = rest.dropFirst(DurableSelection.step)
@@ -437,7 +438,7 @@ extension DurableCoalescer {
         var count = 0
         var rest = try await store.deadRuns(matching: selection, in: namespace)[...]
         while !rest.isEmpty {
-            count += try await store.discardAll(Array(rest.prefix(DurableSelection.step)), in: namespace)
+            count += try await store.discard(Array(rest.prefix(DurableSelection.step)), in: namespace)
             rest = rest.dropFirst(DurableSelection.step)
         }
         return count

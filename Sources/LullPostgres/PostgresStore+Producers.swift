@@ -4,9 +4,9 @@ public import LullDurable
 // Namespaces, and the calls of producers.
 
 extension PostgresStore {
-    /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
+    /// Opens a namespace: see ``StoreCalls/open(_:_:)``.
     @discardableResult
-    public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         try checkText(namespace, "the name of the namespace")
         guard let rules else {
             let rows = try await ask(
@@ -68,12 +68,12 @@ extension PostgresStore {
 
     /// Flushes or cancels some keys at a time, so that no transaction is long; those that another transaction has
     /// locked come last, each by itself.
-    package func change(
+    package func changeRows(
         _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
         var keys: [[UInt8]] = []
-        if case .key(let key) = target {
-            keys = [key]
+        if case .keys(let some) = target {
+            keys = some
         } else {
             var statement = statement("keys", 6)
             statement.add(namespace)

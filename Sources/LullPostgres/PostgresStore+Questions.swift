@@ -5,8 +5,8 @@ public import LullDurable
 // Looking, and dead runs.
 
 extension PostgresStore {
-    /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
-    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+    /// Returns the state of a submit: see ``StoreCalls/state(of:)``.
+    package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         try checkText(receipt.namespace, "the name of the namespace")
         var statement = statement("state", 4)
         statement.add(receipt.namespace)
@@ -30,8 +30,8 @@ extension PostgresStore {
         }
     }
 
-    /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
-    public func status() async throws(DurableError) -> [DurableStatus] {
+    /// Returns all namespaces with their counts: see ``StoreCalls/status()``.
+    package func status() async throws(DurableError) -> [DurableStatus] {
         var statement = statement(
             "status", 1,
             selecting: """
@@ -86,8 +86,8 @@ extension PostgresStore {
             .sortedByChange()
     }
 
-    /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
-    public func ended(
+    /// Returns how submits have ended: see ``StoreCalls/ended(of:in:limit:)``.
+    package func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
         try checkText(namespace, "the name of the namespace")
@@ -125,8 +125,8 @@ extension PostgresStore {
         return CoreInstant(microseconds: rows.first?.bigint(0) ?? 0)
     }
 
-    /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
-    public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+    /// Records that a worker is there: see ``StoreCalls/announce(_:in:)``.
+    package func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("announce", 6, selecting: "announce")
         statement.add(namespace)
@@ -138,8 +138,8 @@ extension PostgresStore {
         _ = try await ask(statement, in: namespace, isRepeatable: true)
     }
 
-    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``.
-    public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+    /// Returns the workers: see ``StoreCalls/workers(in:)``.
+    package func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("workers", 2)
         statement.add(namespace)
@@ -152,8 +152,8 @@ extension PostgresStore {
             })
     }
 
-    /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
-    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+    /// Returns dead runs: see ``StoreCalls/dead(in:limit:)``.
+    package func oldestDeadRuns(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("dead", 3)
         statement.add(namespace)
@@ -185,8 +185,8 @@ extension PostgresStore {
         return try await ask(statement, in: namespace, isRepeatable: true).first.map { DurableDeadRun($0) }
     }
 
-    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``.
-    public func count(
+    /// Counts a selection: see ``StoreCalls/count(matching:in:)``.
+    package func count(
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> DurableSelectionCount {
         try checkText(namespace, "the name of the namespace")
@@ -201,19 +201,8 @@ extension PostgresStore {
         return found
     }
 
-    /// Returns the dead runs of a selection: see ``/LullDurable/DurableStore/deadRuns(matching:in:)``.
-    public func deadRuns(
-        matching selection: DurableSelection, in namespace: String
-    ) async throws(DurableError) -> [Int64] {
-        try checkText(namespace, "the name of the namespace")
-        var statement = statement("dead_runs", 5, selecting: "run")
-        statement.add(namespace)
-        add(selection, to: &statement)
-        return try await ask(statement, in: namespace, isRepeatable: true).rows.compactMap { $0.bigint(0) }
-    }
-
-    /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
-    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+    /// Retries a dead run: see ``StoreCalls/retry(_:in:)``.
+    package func retryRun(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("retry", 3, selecting: "retry")
         statement.add(namespace)
@@ -229,9 +218,8 @@ extension PostgresStore {
         }
     }
 
-    /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
-    @discardableResult
-    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+    /// Discards a dead run: see ``StoreCalls/discard(_:in:)``.
+    package func discardRun(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("discard", 2, selecting: "discard")
         statement.add(namespace)
@@ -239,9 +227,9 @@ extension PostgresStore {
         return try await ask(statement, in: namespace, isRepeatable: false).first?.bool(0) ?? false
     }
 
-    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``.
+    /// Pauses a namespace: see ``StoreCalls/pause(_:reason:)``.
     @discardableResult
-    public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("pause", 3, selecting: "reason, since")
         statement.add(namespace)
@@ -252,9 +240,9 @@ extension PostgresStore {
         return DurablePause(reason: row.text(0), time: .microseconds(since))
     }
 
-    /// Ends the pause of a namespace: see ``/LullDurable/DurableStore/resume(_:)``.
+    /// Ends the pause of a namespace: see ``StoreCalls/resume(_:)``.
     @discardableResult
-    public func resume(_ namespace: String) async throws(DurableError) -> Bool {
+    package func resume(_ namespace: String) async throws(DurableError) -> Bool {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("resume", 1, selecting: "resume")
         statement.add(namespace)
@@ -263,9 +251,9 @@ extension PostgresStore {
         return wasPaused
     }
 
-    /// Forgets a namespace: see ``/LullDurable/DurableStore/forget(_:)``. Its row stays in the database, and shows it
+    /// Forgets a namespace: see ``StoreCalls/forget(_:)``. Its row stays in the database, and shows it
     /// again if a transaction that was open meanwhile has submitted to it.
-    public func forget(_ namespace: String) async throws(DurableError) {
+    package func forget(_ namespace: String) async throws(DurableError) {
         try checkText(namespace, "the name of the namespace")
         while true {
             var statement = statement("forget_namespace", 1, selecting: "forget_namespace")

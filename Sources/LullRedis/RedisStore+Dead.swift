@@ -23,8 +23,8 @@ extension RedisStore {
         }
     }
 
-    /// Returns dead runs: see ``/LullDurable/DurableStore/dead(in:limit:)``.
-    public func dead(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+    /// Returns dead runs: see ``StoreCalls/dead(in:limit:)``.
+    package func oldestDeadRuns(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         var found: [DurableDeadRun<[UInt8]>] = []
         for dead in try await deadRuns(matching: .all, in: namespace, newestFirst: false, limit: limit) {
             // It may have been retried meanwhile.
@@ -56,13 +56,6 @@ extension RedisStore {
             }
         }
         return DurableDeadRun(key: dead.key, run: dead.run, stored: values, diedAt: dead.at, at: look.now)
-    }
-
-    /// Returns the dead runs of a selection: see ``/LullDurable/DurableStore/deadRuns(matching:in:)``.
-    public func deadRuns(
-        matching selection: DurableSelection, in namespace: String
-    ) async throws(DurableError) -> [Int64] {
-        try await found(matching: selection, in: namespace, newestFirst: false, limit: .max) { dead, _ in dead.run.id }
     }
 
     package func deadRuns(
@@ -105,8 +98,8 @@ extension RedisStore {
         return found.prefix(max(0, limit)).map(\.item)
     }
 
-    /// Retries a dead run: see ``/LullDurable/DurableStore/retry(_:in:)``.
-    public func retry(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
+    /// Retries a dead run: see ``StoreCalls/retry(_:in:)``.
+    package func retryRun(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
         switch try await end(run, "retry", in: namespace) {
         case "accepted":
             state.signal(.farPast, in: namespace)
@@ -117,9 +110,8 @@ extension RedisStore {
         }
     }
 
-    /// Discards a dead run: see ``/LullDurable/DurableStore/discard(_:in:)``.
-    @discardableResult
-    public func discard(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
+    /// Discards a dead run: see ``StoreCalls/discard(_:in:)``.
+    package func discardRun(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
         try await end(run, "discard", in: namespace) == "accepted"
     }
 

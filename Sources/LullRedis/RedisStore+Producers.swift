@@ -5,9 +5,9 @@ public import LullDurable
 // Namespaces, and the calls of producers.
 
 extension RedisStore {
-    /// Opens a namespace: see ``/LullDurable/DurableStore/open(_:_:)``.
+    /// Opens a namespace: see ``StoreCalls/open(_:_:)``.
     @discardableResult
-    public func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         guard let rules else {
             let found = try await look(at: namespace, 0)
             state.change { state in
@@ -48,9 +48,9 @@ extension RedisStore {
         return rules
     }
 
-    /// Deletes a namespace: see ``/LullDurable/DurableStore/forget(_:)``. A process that goes on using it opens it
+    /// Deletes a namespace: see ``StoreCalls/forget(_:)``. A process that goes on using it opens it
     /// again, as it does when the server has lost it.
-    public func forget(_ namespace: String) async throws(DurableError) {
+    package func forget(_ namespace: String) async throws(DurableError) {
         // The first shard says how many there are, so it goes last.
         let look = try await look(at: namespace, 0)
         if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
@@ -71,10 +71,10 @@ extension RedisStore {
         }
     }
 
-    /// Pauses a namespace: see ``/LullDurable/DurableStore/pause(_:reason:)``. It does so in one shard after the other:
+    /// Pauses a namespace: see ``StoreCalls/pause(_:reason:)``. It does so in one shard after the other:
     /// while that is under way, some still hand out runs.
     @discardableResult
-    public func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
         var first: DurablePause?
         for shard in 0..<(try await shards(of: namespace)) {
             let arguments = Command("pause", DurablePause.kept(reason) ?? "")
@@ -85,9 +85,9 @@ extension RedisStore {
         return first
     }
 
-    /// Ends the pause of a namespace: see ``/LullDurable/DurableStore/resume(_:)``.
+    /// Ends the pause of a namespace: see ``StoreCalls/resume(_:)``.
     @discardableResult
-    public func resume(_ namespace: String) async throws(DurableError) -> Bool {
+    package func resume(_ namespace: String) async throws(DurableError) -> Bool {
         var wasPaused = false
         // In the other order: what looks at the first shard sees a pause as long as any shard has it.
         for shard in (0..<(try await shards(of: namespace))).reversed() {
@@ -145,12 +145,12 @@ extension RedisStore {
     }
 
     /// Flushes or cancels some keys at a time, in the order of their first submits, so that no script is long.
-    package func change(
+    package func changeRows(
         _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
         var keys: [(key: [UInt8], shard: Int)] = []
-        if case .key(let key) = target {
-            keys = [(key, try await shard(of: key, in: namespace))]
+        if case .keys(let some) = target {
+            for key in some { keys.append((key, try await shard(of: key, in: namespace))) }
         } else {
             var found: [(born: Int64, key: [UInt8], shard: Int)] = []
             let (submitter, selection) = (target.submitter, target.selection ?? .all)

@@ -70,8 +70,8 @@ extension RedisStore {
         } while cursor != "0"
     }
 
-    /// Returns the state of a submit: see ``/LullDurable/DurableStore/state(of:)``.
-    public func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+    /// Returns the state of a submit: see ``StoreCalls/state(of:)``.
+    package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
         let shard = try await shard(of: receipt.key, in: receipt.namespace)
         let found = try await look(at: receipt.namespace, shard, receipt.key)
         if var row = found.row?.row {
@@ -83,8 +83,8 @@ extension RedisStore {
         return DurableState(end.how, error: end.error)
     }
 
-    /// Returns all namespaces with their counts: see ``/LullDurable/DurableStore/status()``.
-    public func status() async throws(DurableError) -> [DurableStatus] {
+    /// Returns all namespaces with their counts: see ``StoreCalls/status()``.
+    package func status() async throws(DurableError) -> [DurableStatus] {
         let names = (try await ask(Command("SMEMBERS", Self.names)).list ?? []).compactMap(\.text)
         var statuses: [DurableStatus] = []
         for name in names.sorted() {
@@ -128,10 +128,10 @@ extension RedisStore {
             at: CoreInstant(stored: reply[0].number ?? 0))
     }
 
-    /// Returns how submits have ended: see ``/LullDurable/DurableStore/ended(of:in:limit:)``.
+    /// Returns how submits have ended: see ``StoreCalls/ended(of:in:limit:)``.
     ///
     /// Without a key it reads all outcomes that the server remembers, about a thousand at a time.
-    public func ended(
+    package func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
         let limit = max(0, limit)
@@ -174,16 +174,16 @@ extension RedisStore {
         return (info["used_memory"].flatMap { Int64($0) } ?? 0, limit > 0 ? limit : nil)
     }
 
-    /// Records that a worker is there: see ``/LullDurable/DurableStore/announce(_:in:)``.
-    public func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+    /// Records that a worker is there: see ``StoreCalls/announce(_:in:)``.
+    package func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
         var arguments = Command("\(worker.id)", worker.host, "\(worker.process)")
         arguments.add("\(DurableWorker.memory.nanoseconds / 1000)")
         _ = try await run(.announce, in: namespace, 0, arguments)
     }
 
-    /// Returns the workers: see ``/LullDurable/DurableStore/workers(in:)``. Reads a name for each run that a worker
+    /// Returns the workers: see ``StoreCalls/workers(in:)``. Reads a name for each run that a worker
     /// holds.
-    public func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+    package func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
         var announced: [DurableWorker] = []
         var running: [Int64: Int] = [:]
         for shard in 0..<(try await shards(of: namespace)) {
@@ -205,9 +205,9 @@ extension RedisStore {
         return DurableWorker.listed(announced)
     }
 
-    /// Counts a selection: see ``/LullDurable/DurableStore/count(matching:in:)``. Reads all rows of the namespace, some
+    /// Counts a selection: see ``StoreCalls/count(matching:in:)``. Reads all rows of the namespace, some
     /// at a time.
-    public func count(
+    package func count(
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> DurableSelectionCount {
         let look = try await look(at: namespace, 0)

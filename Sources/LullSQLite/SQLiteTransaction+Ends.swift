@@ -98,8 +98,7 @@ extension SQLiteTransaction {
         return try dead.next() ? (.dead, dead.textOrNull(0)) : nil
     }
 
-    /// Returns how submits have ended, the newest first: see ``DurableStore/ended(of:in:limit:)``.
-    func ended(
+    package func ended(
         of key: [UInt8]?, limit: Int, in namespace: DurableNamespace
     ) throws(DurableError) -> [DurableEnd<[UInt8]>] {
         let statement = try connection[key == nil ? .latestEnds : .latestEndsOfKey]

@@ -166,32 +166,34 @@ extension SQLiteTransaction {
 
     package mutating func leases(
         in namespace: DurableNamespace
-    ) throws(DurableError) -> [(handle: Int64, until: CoreInstant)] {
+    ) throws(DurableError) -> [(place: Int64, until: CoreInstant)] {
         let statement = try connection[.leases]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
-        var leases: [(handle: Int64, until: CoreInstant)] = []
+        var leases: [(place: Int64, until: CoreInstant)] = []
         while try statement.next() {
             leases.append((statement.integer(0), CoreInstant(nanoseconds: statement.integer(1))))
         }
         return leases
     }
 
-    package mutating func handles(in namespace: DurableNamespace) throws(DurableError) -> [Int64] {
+    package mutating func places(
+        matching selection: DurableSelection, in namespace: DurableNamespace
+    ) throws(DurableError) -> [Int64] {
         let statement = try connection[.allRows]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
-        var handles: [Int64] = []
-        while try statement.next() { handles.append(statement.integer(0)) }
-        return handles
+        var places: [Int64] = []
+        while try statement.next() { places.append(statement.integer(0)) }
+        return places
     }
 
     package mutating func entry(
-        of handle: Int64, in namespace: DurableNamespace
+        at place: Int64, in namespace: DurableNamespace
     ) throws(DurableError) -> DurableEntry? {
         let statement = try connection[.rowOfNamespace]
         defer { statement.reset() }
-        statement.bind(":id", handle)
+        statement.bind(":id", place)
         statement.bind(":namespace", namespace.id)
         return try statement.next() ? try statement.entry() : nil
     }

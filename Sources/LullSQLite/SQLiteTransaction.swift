@@ -5,7 +5,7 @@ package import LullDurable
 /// names of namespaces.
 package struct SQLiteTransaction: DurableTable {
     let connection: Connection
-    let limits: DurableLimits
+    package let limits: DurableLimits
     /// The numbers and the time of the file as they will be after the transaction.
     private(set) var meta: Meta
     /// The present instant: that of the transaction, read after other processes could no longer write, or of the calls
@@ -14,7 +14,7 @@ package struct SQLiteTransaction: DurableTable {
         didSet { if now != oldValue { submitMark = nil } }
     }
     /// The same on the wall clock.
-    private(set) var wall: CoreInstant
+    package private(set) var wall: CoreInstant
     /// The row that was written last, if a submit of the present instant has left something pending in it. It then
     /// shows that the transaction was committed, and its instant, so that ``Meta`` need not.
     var submitMark: CommitMark?
@@ -70,14 +70,16 @@ package struct SQLiteTransaction: DurableTable {
         return found
     }
 
+    package func namespaces() throws(DurableError) -> [DurableNamespace] { try connection.namespaces() }
+
     /// Creates a namespace, or changes its rules.
-    mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
+    package mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError) {
         try connection.write(rules, of: name, isNew: isNew)
         forgetCachedNamespaces()
     }
 
     /// Writes the pause of a namespace; nil ends it.
-    mutating func write(_ pause: DurablePause?, of namespace: DurableNamespace) throws(DurableError) {
+    package mutating func write(_ pause: DurablePause?, of namespace: DurableNamespace) throws(DurableError) {
         try connection.write(pause, of: namespace)
         forgetCachedNamespaces()
     }
@@ -91,7 +93,7 @@ package struct SQLiteTransaction: DurableTable {
     // MARK: - Wake-ups
 
     /// Removes and returns what was written, for the store's wake signal.
-    mutating func takeWritten() -> WrittenWakes {
+    package mutating func takeWritten() -> WrittenWakes {
         defer { if !written.isEmpty { written = WrittenWakes() } }
         return written
     }
@@ -109,7 +111,7 @@ package struct SQLiteTransaction: DurableTable {
     // MARK: - Deleting what is old
 
     /// Deletes a few of the old ends and tokens, once in each transaction with submits or claims.
-    mutating func forgetOnce(in namespace: DurableNamespace) throws(DurableError) {
+    package mutating func forgetSome(in namespace: DurableNamespace) throws(DurableError) {
         if hasForgotten { return }
         hasForgotten = true
         try forget(beyond: limits, in: namespace, at: now)
@@ -122,40 +124,10 @@ package struct SQLiteTransaction: DurableTable {
     }
 }
 
-// Changing all keys, or those of a selection: in steps, between which other processes write. Which rows it is about is
-// read once, without a lock.
-
-extension SQLiteTransaction {
-    /// How long a step takes, about. The commit comes on top.
-    private static let stepTime = Duration.milliseconds(20)
-    /// The rows between two looks at the time.
-    private static let rowsPerLook = 32
-
-    /// Begins a change of the keys of a selection, or a count of them.
-    package mutating func sweep(
-        of name: String, matching selection: DurableSelection
-    ) throws(DurableError) -> DurableSweep {
-        try sweep(of: try namespace(name), matching: selection, at: now)
-    }
-
-    /// Makes a step of a change of the keys of a selection, or of a count of them, and returns what is left.
-    package mutating func change(
-        _ change: DurableChange?, _ sweep: DurableSweep, in name: String, for time: Duration = stepTime
-    ) throws(DurableError) -> DurableSweep {
-        let namespace = try namespace(name)
-        let end = ContinuousClock.now.advanced(by: time)
-        var sweep = sweep
-        repeat {
-            try self.change(change, &sweep, atMost: Self.rowsPerLook, in: namespace, at: now)
-        } while !sweep.isComplete && ContinuousClock.now < end
-        return sweep
-    }
-}
-
 // Status, listings and dead runs. Of values, only those of dead runs are read.
 
 extension SQLiteTransaction {
-    mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
+    package mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
         status.pause = namespace.pause
         try countWork(of: namespace, &status)
@@ -165,8 +137,8 @@ extension SQLiteTransaction {
     }
 
     /// Lists keys from `start` on, or, if it is empty, from the first key with the prefix.
-    func list(
-        prefix: [UInt8], from start: [UInt8] = [], limit: Int, in namespace: DurableNamespace
+    package func list(
+        prefix: [UInt8], from start: [UInt8], limit: Int, in namespace: DurableNamespace
     ) throws(DurableError) -> [DurableListing<[UInt8]>] {
         var listings: [DurableListing<[UInt8]>] = []
         let rows = try connection[.listedRows]
@@ -183,7 +155,7 @@ extension SQLiteTransaction {
     }
 
     /// Lists the keys with work that wake first.
-    func upcoming(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableListing<[UInt8]>] {
+    package func upcoming(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableListing<[UInt8]>] {
         var listings: [DurableListing<[UInt8]>] = []
         let rows = try connection[.earliestRows]
         defer { rows.reset() }
@@ -198,24 +170,27 @@ extension SQLiteTransaction {
         return listings.sortedByChange()
     }
 
-    /// Returns what is wanted of some of the dead runs of a selection.
-    func deadRuns<Item>(
-        matching selection: DurableSelection, in namespace: DurableNamespace, newestFirst: Bool = false,
-        limit: Int = .max, _ item: (_ key: [UInt8], _ run: DurableRow.Run, _ at: CoreInstant) -> Item
-    ) throws(DurableError) -> [Item] {
+    package func deadRuns(
+        matching selection: DurableSelection, newestFirst: Bool, limit: Int, withValues: Bool,
+        in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         let statement = try connection[newestFirst ? .newestDeadRuns : .oldestDeadRuns]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
-        var found: [Item] = []
+        var found: [DurableDeadRun<[UInt8]>] = []
         while found.count < limit, try statement.next() {
             let (key, run, at) = try dead(statement, in: namespace)
-            if selection.includes(deadRunOf: key, run.error, diedAt: at, at: now) { found.append(item(key, run, at)) }
+            guard selection.includes(deadRunOf: key, run.error, diedAt: at, at: now) else { continue }
+            found.append(DurableDeadRun(key: key, run: run, stored: [], diedAt: at, at: now))
         }
-        return found
+        if !withValues { return found }
+        var whole: [DurableDeadRun<[UInt8]>] = []
+        for run in found { if let run = try deadRun(run.id, in: namespace) { whole.append(run) } }
+        return whole
     }
 
     /// Returns a dead run with its values.
-    func deadRun(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+    package func deadRun(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableDeadRun<[UInt8]>? {
         let statement = try connection[.deadByRun]
         defer { statement.reset() }
         statement.bind(":run", run)
@@ -236,14 +211,7 @@ extension SQLiteTransaction {
     /// The most rows of a table that a step deletes.
     private static let forgottenRows = 5000
 
-    /// Deletes some of a namespace that has no work, and at the end the namespace itself.
-    ///
-    /// - Returns: Whether nothing is left of it.
-    package mutating func forgetSome(of name: String) throws(DurableError) -> Bool {
-        let namespace = try namespace(name)
-        // Work may have come since the last step.
-        let status = try status(of: namespace)
-        if status.hasWork { throw .hasWork(status) }
+    package mutating func removeSome(of namespace: DurableNamespace) throws(DurableError) -> Bool {
         // Keys without work whose gates are not idle.
         let statement = try connection[.someRows]
         statement.bind(":namespace", namespace.id)

@@ -77,7 +77,7 @@ enum DurableChild {
     /// Works without end in a namespace with limits, at a file or the URL of a server. Writes a line for each start,
     /// with the instant that counts and those before and after the call, and one before each report.
     private static func limited(by url: String, _ log: Log, _ name: String) async throws {
-        let store: any DurableStore
+        let store: any StoreCalls
         switch url.split(separator: ":").first {
         case "postgres": store = try await PostgresStore(url: url)
         case "redis", "redis+unix": store = try await RedisStore(url: url)

@@ -251,13 +251,14 @@ extension StoreFixture {
         _ selection: DurableSelection, newestFirst: Bool = false, limit: Int = 100,
         in namespace: String = StoreFixture.namespace
     ) async throws -> [DurableDeadRun<[UInt8]>] {
-        try await forCommands.deadRuns(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit)
+        try await store.deadRuns(
+            matching: selection, in: namespace, newestFirst: newestFirst, limit: limit, withValues: false)
     }
 
     func deadRun(
         _ run: Int64, in namespace: String = StoreFixture.namespace
     ) async throws -> DurableDeadRun<[UInt8]>? {
-        try await forCommands.deadRun(run, in: namespace)
+        try await store.deadRun(run, in: namespace)
     }
 
     func ended(of key: String? = nil, limit: Int = 100) async throws -> [DurableEnd<[UInt8]>] {

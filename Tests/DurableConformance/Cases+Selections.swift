@@ -115,14 +115,14 @@ extension ConformanceCase {
                 #expect(try await fixture.count(selection) == [0, 0, indices.count])
             }
             let namespace = StoreFixture.namespace
-            #expect(try await fixture.store.discardAll([runs[1], 1 << 40, runs[1]], in: namespace) == 1)
+            #expect(try await fixture.store.discard([runs[1], 1 << 40, runs[1]], in: namespace) == 1)
             try await fixture.submit("2", "b/1")
             #expect(
-                try await fixture.store.retryAll([runs[0], runs[1], runs[2], runs[0]], in: namespace)
+                try await fixture.store.retry([runs[0], runs[1], runs[2], runs[0]], in: namespace)
                     == [.accepted, .notFound, .outdated, .notFound])
             #expect(Set(try await fixture.work()) == ["a/1 trailing 1", "b/1 trailing 2"])
             #expect(try await fixture.count(.all) == [0, 0, 2])
-            #expect(try await fixture.store.retryAll([], in: namespace) == [])
+            #expect(try await fixture.store.retry([], in: namespace) == [])
         },
         ConformanceCase("a selection of many keys is changed, each once") { fixture in
             try await fixture.open(.debounce(100_000))

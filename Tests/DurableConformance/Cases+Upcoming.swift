@@ -118,13 +118,8 @@ extension ConformanceCase {
 }
 
 extension StoreFixture {
-    /// The store with what the command needs.
-    var forCommands: any StoreForCommands {
-        get throws { try #require(store as? any StoreForCommands) }
-    }
-
     func upcoming(limit: Int = 100) async throws -> [DurableListing<[UInt8]>] {
-        try await forCommands.upcoming(in: StoreFixture.namespace, limit: limit)
+        try await store.upcoming(in: StoreFixture.namespace, limit: limit)
     }
 
     /// Returns the run of the only key, the same in both lists.

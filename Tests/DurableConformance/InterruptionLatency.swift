@@ -14,9 +14,9 @@ package enum InterruptionLatency {
     ///
     /// - Returns: The times, the shortest first.
     package static func measure(
-        worker: any DurableStore, producer: any DurableStore, count: Int
+        worker: any StoreCalls, producer: any StoreCalls, count: Int
     ) async throws -> [Duration] {
-        let make = { (store: any DurableStore) async throws in
+        let make = { (store: any StoreCalls) async throws in
             try await DurableDebouncer<String, Int>(
                 collectingFor: .milliseconds(20), whileRunning: .restart(interrupting: .whenSubmitted),
                 namespace: "latency", in: store)

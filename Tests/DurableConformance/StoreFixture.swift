@@ -6,7 +6,7 @@ internal import Lull
 /// advances.
 package struct StoreFixture: Sendable {
     /// The store under test.
-    package let store: any DurableStore
+    package let store: any StoreCalls
     /// The clocks of the store.
     package let time: ManualTime
     let maker: any StoreMaker

@@ -7,7 +7,7 @@ package protocol StoreMaker: Sendable {
     /// - Parameters:
     ///   - place: A unique name in lower-case letters, digits and dashes.
     ///   - clock: Where the store has its time from, in every instance.
-    func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore
+    func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any StoreCalls
 
     /// Whether several instances with one name have the same data, at the same time or after one another.
     var isShared: Bool { get }
@@ -23,7 +23,7 @@ package protocol StoreMaker: Sendable {
     /// The rules of the store's own data that do not hold, as far as it can tell.
     ///
     /// - Parameter isComplete: Whether no end can have been forgotten or discarded.
-    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String]
+    func brokenRules(of store: any StoreCalls, isComplete: Bool) async throws -> [String]
 
     /// Removes the store with a name. All instances have been closed.
     func remove(_ place: String) async throws
@@ -37,7 +37,7 @@ extension StoreMaker {
     package var takesStartsFirst: Bool { false }
 
     /// No rules, for a store that cannot check any.
-    package func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] { [] }
+    package func brokenRules(of store: any StoreCalls, isComplete: Bool) -> [String] { [] }
 }
 
 /// Stores in memory, each with a single instance.
@@ -46,7 +46,7 @@ package struct MemoryMaker: StoreMaker {
     package init() {}
 
     /// Returns an empty store.
-    package func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) -> any DurableStore {
+    package func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) -> any StoreCalls {
         MemoryStore(limits: limits, clock: clock)
     }
 
@@ -54,7 +54,7 @@ package struct MemoryMaker: StoreMaker {
     package var isShared: Bool { false }
 
     /// The invariants of the rows, and the tiling of their ranges.
-    package func brokenRules(of store: any DurableStore, isComplete: Bool) -> [String] {
+    package func brokenRules(of store: any StoreCalls, isComplete: Bool) -> [String] {
         (store as? MemoryStore)?.checkInvariants(isComplete: isComplete) ?? ["it is no store in memory"]
     }
 

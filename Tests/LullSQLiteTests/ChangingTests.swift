@@ -21,12 +21,12 @@ import Testing
         other = try SQLiteFile(place.path, SQLiteFile.Options(machine))
     }
 
-    private func begin() throws -> DurableSweep {
+    private func begin() throws -> DurableSweep<Int64> {
         try file.read { transaction throws(DurableError) in try transaction.sweep(of: "n", matching: .all) }
     }
 
     /// Makes the shortest step.
-    private func step(_ change: DurableChange, _ sweep: inout DurableSweep) throws {
+    private func step(_ change: DurableChange, _ sweep: inout DurableSweep<Int64>) throws {
         let rest = sweep
         sweep = try file.write { transaction throws(DurableError) in
             try transaction.change(change, rest, in: "n", for: .zero)

@@ -157,7 +157,7 @@ import Testing
             }
         }
         let cancelled = try file.write { transaction throws(DurableError) in
-            try transaction.cancel(submittedBy: 7, in: "n").cancelled
+            try transaction.change(.cancel, submittedBy: 7, in: "n").count
         }
         #expect(cancelled == count)
         #expect(try values == 2)

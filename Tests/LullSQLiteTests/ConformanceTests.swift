@@ -12,7 +12,7 @@ struct SQLiteConformanceTests {
     private struct Maker: StoreMaker {
         let directory: Place
 
-        func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {
+        func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any StoreCalls {
             var options = SQLiteFile.Options()
             options.limits = limits
             options.clock = clock

@@ -43,8 +43,8 @@ import Testing
         attempt { () throws(DurableError) in _ = try file.status() }
         attempt { () throws(DurableError) in
             _ = try file.read { transaction throws(DurableError) in
-                _ = try transaction.list(in: "n", prefix: [], limit: 100)
-                for dead in try transaction.dead(in: "n", limit: 100) {
+                _ = try transaction.list(in: "n")
+                for dead in try transaction.dead(in: "n") {
                     _ = try transaction.state(
                         of: DurableReceipt(namespace: "n", key: dead.key, generation: 1, dueIn: nil, due: nil))
                 }

@@ -84,7 +84,7 @@ import Testing
             #expect(try file.report(report(run, .failed("no", retry: retry))) == .accepted)
             machine.pass(1)
         }
-        let dead = try file.read { transaction throws(DurableError) in try transaction.dead(in: "n", limit: 9) }
+        let dead = try file.read { transaction throws(DurableError) in try transaction.dead(in: "n") }
         #expect(dead.map { $0.values } == [[bytes("one")]])
         #expect(dead.map(\.error) == ["no"])
         #expect(try file.status()?.dead == 1)

@@ -56,7 +56,7 @@ import Testing
             case 6:
                 guard
                     let dead = try file.read({ transaction throws(DurableError) in
-                        try transaction.dead(in: "n", limit: 1)
+                        try transaction.dead(in: "n")
                     }).first
                 else { continue }
                 let discards = random.oneIn(2)

@@ -147,7 +147,7 @@ import Testing
         machine.reboot(as: "second", wallPasses: 20)
         let again = try self.file()
         let left = try again.read { transaction throws(DurableError) in
-            try transaction.list(in: "n", prefix: [], limit: 9).map(\.dueIn)
+            try transaction.list(in: "n").map(\.dueIn)
         }
         #expect(left == [.seconds(50), .seconds(80)])
         // Setting the wall clock within a boot changes nothing. If it went back over a boot, the file's time

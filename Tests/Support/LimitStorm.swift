@@ -45,7 +45,7 @@ package struct LimitStorm {
         var after: Int64
     }
 
-    private let store: any DurableStore
+    private let store: any StoreCalls
     private let url: String
     private let log: String
     private let workers: Int
@@ -54,7 +54,7 @@ package struct LimitStorm {
     ///   - store: The store, opened by the test.
     ///   - url: The path or URL by which the workers open it.
     ///   - folder: Where the workers write down what they know.
-    package init(on store: any DurableStore, at url: String, in folder: String, workers: Int) {
+    package init(on store: any StoreCalls, at url: String, in folder: String, workers: Int) {
         self.store = store
         self.url = url
         log = folder + "/storm-\(UUID().uuidString.prefix(8))"

@@ -31,7 +31,7 @@ package final class ServerLoad: Sendable {
     ///   - collects: Whether each value is executed, and not only the latest ones.
     ///   - wait: How long what is submitted waits, at least.
     package init(
-        on store: any DurableStore, collects: Bool = false, wait: Duration = .milliseconds(5)
+        on store: any StoreCalls, collects: Bool = false, wait: Duration = .milliseconds(5)
     ) async throws {
         try await store.open("n", DurableRules(.debounce(for: wait), combination: collects ? .collect : .latest))
         var tasks = (0..<8).map { producer in
@@ -63,7 +63,7 @@ package final class ServerLoad: Sendable {
     }
 
     /// Executes what is due, and returns how many runs that were; nil if the store did not answer.
-    private func work(on store: any DurableStore) async -> Int? {
+    private func work(on store: any StoreCalls) async -> Int? {
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(2), maxAttempts: 1000)
         let claim = DurableClaim(namespace: "n", terms: terms, limit: 50)
         guard let runs = try? await store.claim(claim).runs else { return nil }
@@ -88,10 +88,10 @@ package final class ServerLoad: Sendable {
     }
 
     /// Executes all that is left.
-    package func drain(_ store: any DurableStore) async throws {
+    package func drain(_ store: any StoreCalls) async throws {
         while true {
             _ = try? await store.flush(nil, in: "n")
-            if await work(on: store) == 0, try await store.list(in: "n", prefix: [], limit: 1).isEmpty { return }
+            if await work(on: store) == 0, try await store.list(in: "n", prefix: [], from: [], limit: 1).isEmpty { return }
             try await Task.sleep(for: .milliseconds(20))
         }
     }

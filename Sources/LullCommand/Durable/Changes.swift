@@ -89,10 +89,9 @@ enum KeysCommand {
                 var counts: [Int] = []
                 for key in keys { counts.append(try await store.touch(key, in: namespace, wait: wait) ? 1 : 0) }
                 return counts
-            case .flush where keys.isEmpty: return [try await store.flush(matching: selection, in: namespace)]
-            case .flush: return try await store.change(.flush, keys, in: namespace)
-            case _ where keys.isEmpty: return [try await store.cancel(matching: selection, in: namespace)]
-            default: return try await store.change(.cancel, keys, in: namespace)
+            default:
+                let target = keys.isEmpty ? ChangeTarget.selection(selection) : .keys(keys)
+                return try await store.change(subcommand == .flush ? .flush : .cancel, target, in: namespace).counts
             }
         }
         let total = counts.reduce(0, +)
@@ -124,9 +123,8 @@ enum DeadCommand {
             // The table has no values, which may be megabytes.
             let hasValues = options.printsObjects
             let dead = try store.ask(for: .dead) {
-                try await hasValues
-                    ? $0.dead(in: namespace, limit: most)
-                    : $0.deadRuns(matching: .all, in: namespace, newestFirst: false, limit: most)
+                try await $0.deadRuns(
+                    matching: .all, in: namespace, newestFirst: false, limit: most, withValues: hasValues)
             }
             try DurableDeadRun.print(dead, options)
             return ExitStatus.success
@@ -209,9 +207,9 @@ enum DeadRuns {
             let some = Array(rest.prefix(DurableSelection.step))
             rest = rest.dropFirst(some.count)
             if retries {
-                for answer in try await store.retryAll(some, in: namespace) { counts[answer, default: 0] += 1 }
+                for answer in try await store.retry(some, in: namespace) { counts[answer, default: 0] += 1 }
             } else {
-                counts[.accepted, default: 0] += try await store.discardAll(some, in: namespace)
+                counts[.accepted, default: 0] += try await store.discard(some, in: namespace)
             }
         }
         return counts

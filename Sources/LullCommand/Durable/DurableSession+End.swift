@@ -43,7 +43,7 @@ extension DurableSession {
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
     private func drop() throws(DurableError) -> Int {
         let (submitter, namespace) = (submitter, options.namespace)
-        return try store.change { try await $0.cancel(submittedBy: submitter, in: namespace).mixed }
+        return try store.change { try await $0.change(.cancel, .submitter(submitter), in: namespace).mixed }
     }
 
     /// Makes due what this process has submitted, and awaits that and whatever is due before it.
@@ -54,7 +54,7 @@ extension DurableSession {
         let (flush, now) = try store.change { store in
             // What is flushed is awaited in any case.
             (
-                try await store.flush(submittedBy: submitter, in: namespace),
+                try await store.change(.flush, .submitter(submitter), in: namespace),
                 try? await store.presentInstant(in: namespace)
             )
         }

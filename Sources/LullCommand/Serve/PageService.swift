@@ -122,7 +122,8 @@ struct PageService: Sendable {
             selection == .all
             ? try await store.status(of: namespace).dead
             : try await store.deadRuns(matching: selection, in: namespace).count
-        let runs = try await store.deadRuns(matching: selection, in: namespace, newestFirst: false, limit: limit)
+        let runs = try await store.deadRuns(
+            matching: selection, in: namespace, newestFirst: false, limit: limit, withValues: false)
         return .json(200, ["count": .number(count), "dead": .array(runs.map { $0.json(withValues: false) })])
     }
 
@@ -236,15 +237,17 @@ struct PageService: Sendable {
         let change = try change(action, request)
         switch (action, change) {
         case ("flush", .keys(let keys)):
-            let count = try await store.change(.flush, keys, in: namespace).reduce(0, +)
+            let count = try await store.change(.flush, .keys(keys), in: namespace).count
             return ("flushed \(counted(count, "key"))", [])
         case ("flush", .selectedKeys(let selection)):
-            return ("flushed \(counted(try await store.flush(matching: selection, in: namespace), "key"))", [])
+            let count = try await store.change(.flush, .selection(selection), in: namespace).count
+            return ("flushed \(counted(count, "key"))", [])
         case ("cancel", .keys(let keys)):
-            let count = try await store.change(.cancel, keys, in: namespace).reduce(0, +)
+            let count = try await store.change(.cancel, .keys(keys), in: namespace).count
             return ("cancelled \(counted(count, "submit"))", [])
         case ("cancel", .selectedKeys(let selection)):
-            return ("cancelled \(counted(try await store.cancel(matching: selection, in: namespace), "submit"))", [])
+            let count = try await store.change(.cancel, .selection(selection), in: namespace).count
+            return ("cancelled \(counted(count, "submit"))", [])
         case (_, .runs(let runs)): return try await handle(runs, action, namespace)
         case (_, .selectedRuns(let selection)):
             return try await handle(try await store.deadRuns(matching: selection, in: namespace), action, namespace)

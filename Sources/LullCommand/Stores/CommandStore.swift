@@ -184,7 +184,7 @@ extension DurableError {
 }
 
 /// A store with the figures that an operator should watch of its server.
-protocol WatchedStore: StoreForCommands {
+protocol WatchedStore: StoreCalls {
     /// Returns the figures; nil for a store in a file.
     func health() async throws(DurableError) -> [Measure]?
 }

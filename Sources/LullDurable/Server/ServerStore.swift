@@ -3,12 +3,12 @@ package import LullCore
 
 /// What the stores on servers do alike.
 ///
-/// A store for another server implements what this protocol requires, and of ``DurableStore`` and ``StoreForCommands``
-/// the calls that are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`,
+/// A store for another server implements what this protocol requires, and of ``StoreCalls`` those
+/// calls that are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`,
 /// `announce`, `workers`, `dead`, `deadRuns`, `deadRun`, `retry`, `discard`, `count`, `pause`, `resume`, `forget` and
 /// `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts submits
 /// together by a ``SubmitQueue``.
-package protocol ServerStore: StoreForCommands {
+package protocol ServerStore: StoreCalls {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
 
@@ -19,16 +19,30 @@ package protocol ServerStore: StoreForCommands {
     /// Returns the shard of each submit, or why it cannot be recorded.
     func shards(of batch: [DurableSubmission]) async -> [Result<Int, DurableError>]
 
-    /// See ``StoreForCommands/submit(_:)``.
+    /// See ``StoreCalls/submit(_:)``.
     func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
 
-    /// Changes keys, some at a time.
-    func change(
+    /// Changes keys, some at a time: see ``StoreCalls/change(_:_:in:)``.
+    func changeRows(
         _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum
 
-    /// See ``DurableStore/touch(_:in:wait:)``.
+    /// See ``StoreCalls/touch(_:in:wait:)``.
     func touchKey(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool
+
+    /// Gives a dead run another series of attempts: see ``StoreCalls/retry(_:in:)``.
+    func retryRun(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry
+
+    /// Deletes a dead run, and returns whether there was one: see ``StoreCalls/discard(_:in:)``.
+    func discardRun(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool
+
+    /// Returns the dead runs that died first, with their values.
+    func oldestDeadRuns(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
+
+    /// Returns dead runs without their values: see ``StoreCalls/deadRuns(matching:in:newestFirst:limit:withValues:)``.
+    func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
 
     /// Looks for interrupted runs of a worker.
     ///
@@ -98,25 +112,9 @@ package protocol ServerClient: Sendable {
     func close() async
 }
 
-/// What a call of a producer changes.
-package enum ChangeTarget: Sendable {
-    case key([UInt8])
-    /// All keys of a selection.
-    case selection(DurableSelection)
-    /// What comes from one submitter alone.
-    case submitter(Int64)
-
+extension ChangeTarget {
     package var submitter: Int64? { if case .submitter(let submitter) = self { submitter } else { nil } }
     package var selection: DurableSelection? { if case .selection(let selection) = self { selection } else { nil } }
-}
-
-/// What a call of a producer has changed.
-package struct ChangeSum: Sendable {
-    package var count = 0
-    package var mixed = 0
-    package var flushed: [(key: [UInt8], generation: Int64)] = []
-
-    package init() {}
 }
 
 extension DurableChange {
@@ -142,12 +140,6 @@ package enum Forgotten: Sendable {
 // MARK: - Producers
 
 extension ServerStore {
-    /// See ``DurableStore/submit(_:)``.
-    public func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {
-        guard let answer = await submit([submission]).first else { preconditionFailure("each submit has an answer") }
-        return try answer.get()
-    }
-
     package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
         await record(batch)
     }
@@ -177,83 +169,60 @@ extension ServerStore {
         return results
     }
 
-    /// See ``DurableStore/touch(_:in:wait:)``.
     @discardableResult
-    public func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
+    package func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
         let wasOpen = try await touchKey(key, in: namespace, wait: wait)
         // With a delay of its own, something may be due sooner.
         if wait != nil { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
         return wasOpen
     }
 
-    /// See ``DurableStore/flush(_:in:)``.
     @discardableResult
-    public func flush(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.flush, key.map { .key($0) } ?? .selection(.all), in: namespace).count
-    }
-
-    /// See ``DurableStore/cancel(_:in:)``.
-    @discardableResult
-    public func cancel(_ key: [UInt8]?, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.cancel, key.map { .key($0) } ?? .selection(.all), in: namespace).count
-    }
-
-    /// See ``DurableStore/flush(matching:in:)``.
-    @discardableResult
-    public func flush(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.flush, .selection(selection), in: namespace).count
-    }
-
-    /// See ``DurableStore/cancel(matching:in:)``.
-    @discardableResult
-    public func cancel(matching selection: DurableSelection, in namespace: String) async throws(DurableError) -> Int {
-        try await signalled(.cancel, .selection(selection), in: namespace).count
-    }
-
-    /// See ``DurableStore/flush(submittedBy:in:)``.
-    public func flush(
-        submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> (flushed: [(key: [UInt8], generation: Int64)], mixed: Int) {
-        let sum = try await signalled(.flush, .submitter(submitter), in: namespace)
-        return (sum.flushed, sum.mixed)
-    }
-
-    /// See ``DurableStore/cancel(submittedBy:in:)``.
-    public func cancel(
-        submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> (cancelled: Int, mixed: Int) {
-        let sum = try await signalled(.cancel, .submitter(submitter), in: namespace)
-        return (sum.count, sum.mixed)
-    }
-
-    private func signalled(
+    package func change(
         _ change: DurableChange, _ target: ChangeTarget, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
-        let sum = try await self.change(change, target, in: namespace)
+        let sum: ChangeSum
+        if case .keys(let keys) = target {
+            var counts: [Int] = []
+            for key in keys { counts.append(try await changeRows(change, .keys([key]), in: namespace).count) }
+            sum = ChangeSum(of: counts)
+        } else {
+            sum = try await changeRows(change, target, in: namespace)
+        }
         if change == .flush { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
         return sum
+    }
+
+    package func retry(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
+        var answers: [DurableRetry] = []
+        for run in runs { answers.append(try await retryRun(run, in: namespace)) }
+        return answers
+    }
+
+    @discardableResult
+    package func discard(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
+        var count = 0
+        for run in runs where try await discardRun(run, in: namespace) { count += 1 }
+        return count
+    }
+
+    package func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int, withValues: Bool
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        if withValues, selection == .all, !newestFirst { return try await oldestDeadRuns(in: namespace, limit: limit) }
+        let found = try await deadRuns(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit)
+        if !withValues { return found }
+        var whole: [DurableDeadRun<[UInt8]>] = []
+        for run in found { if let run = try await deadRun(run.id, in: namespace) { whole.append(run) } }
+        return whole
     }
 }
 
 // MARK: - Workers
 
 extension ServerStore {
-    /// See ``DurableStore/claim(_:)``.
-    public func claim(_ claim: DurableClaim) async throws(DurableError) -> DurableClaim.Answer {
-        guard let answer = await exchange([], claim).claim else { preconditionFailure("an exchange answers its claim") }
-        return try answer.get()
-    }
-
-    /// See ``DurableStore/report(_:)``.
-    public func report(_ report: DurableReport) async throws(DurableError) -> DurableReport.Answer {
-        guard let answer = await exchange([report], nil).reports.first else {
-            preconditionFailure("an exchange answers its reports")
-        }
-        return try answer.get()
-    }
-
-    /// See ``DurableStore/exchange(_:_:)``.
-    public func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+    /// See ``StoreCalls/exchange(_:_:)``.
+    package func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         await forgetSome()
         var callers = Set(reports.map { Caller(owner: $0.owner, namespace: $0.namespace) })
         if let claim { callers.insert(Caller(owner: claim.terms.owner, namespace: claim.namespace)) }
@@ -270,8 +239,8 @@ extension ServerStore {
         return answers
     }
 
-    /// See ``DurableStore/wait(in:after:atMost:)``.
-    public func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+    /// See ``StoreCalls/wait(in:after:atMost:)``.
+    package func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
         let connections = connections
         if connections.isClosed { throw .closed }
         if options.listens { connections.listen(namespace) }
@@ -281,8 +250,8 @@ extension ServerStore {
         }
     }
 
-    /// See ``DurableStore/interruptions(of:besides:in:atMost:)``.
-    public func interruptions(
+    /// See ``StoreCalls/interruptions(of:besides:in:atMost:)``.
+    package func interruptions(
         of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
     ) async throws(DurableError) -> [Int64] {
         let connections = connections
@@ -301,7 +270,7 @@ extension ServerStore {
         return try await lookAtRuns(of: worker, in: namespace).interrupted.filter { !known.contains($0) }
     }
 
-    /// See ``DurableStore/close()``.
+    /// See ``StoreCalls/close()``.
     public func close() async {
         connections.beginClosing()
         state.changeAndWake { $0.wakeSignal.signalAll() }
@@ -317,13 +286,6 @@ private struct Caller: Hashable {
 // MARK: - Questions and forgetting
 
 extension ServerStore {
-    /// See ``DurableStore/list(in:prefix:limit:)``.
-    public func list(
-        in namespace: String, prefix: [UInt8], limit: Int
-    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await list(in: namespace, prefix: prefix, from: [], limit: limit)
-    }
-
     /// Forgets a little if that is due: every ten seconds, and sooner while there is more. Callers do not wait for it,
     /// except in tests.
     package func forgetSome(now isDue: Bool = false) async {

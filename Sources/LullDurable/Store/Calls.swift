@@ -37,7 +37,7 @@ public struct DurableSubmission: Hashable, Sendable {
 
     /// Throws ``DurableError/keyTooLong(bytes:limit:)``, ``DurableError/tooLarge(bytes:limit:)`` or
     /// ``DurableError/contextTooLong(bytes:limit:)`` if the key, the value or the context has more bytes than is
-    /// allowed: a store's ``DurableStore/submit(_:)`` begins with it.
+    /// allowed: a store's ``StoreCalls/submit(_:)`` begins with it.
     package func checkSize(by limits: DurableLimits) throws(DurableError) {
         guard key.count <= DurableLimits.longestKey else {
             throw .keyTooLong(bytes: key.count, limit: DurableLimits.longestKey)
@@ -125,7 +125,7 @@ public struct DurableClaim: Hashable, Sendable {
         /// How long it takes until more can be claimed, if nothing is submitted: zero if the limit was reached, nil if
         /// nothing is left.
         public var next: Duration?
-        /// The argument for ``DurableStore/wait(in:after:atMost:)`` with which no later submit is missed.
+        /// The argument for ``StoreCalls/wait(in:after:atMost:)`` with which no later submit is missed.
         public var mark: Int64
         /// Why and since when the namespace is paused, so that there are no runs; nil if it is not.
         public var pause: DurablePause?
@@ -253,7 +253,7 @@ public struct DurableReport: Hashable, Sendable {
     }
 }
 
-/// The answers to calls that a worker made together: see ``DurableStore/exchange(_:_:)``.
+/// The answers to calls that a worker made together: see ``StoreCalls/exchange(_:_:)``.
 public struct DurableExchange: Sendable {
     /// The answers to the reports, in the order of the reports.
     public var reports: [Result<DurableReport.Answer, DurableError>]

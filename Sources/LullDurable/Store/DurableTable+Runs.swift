@@ -4,14 +4,14 @@ package import LullCore
 // The calls of workers, and those about dead runs, as steps on a table.
 
 extension DurableTable {
-    /// Hands out runs that may start, or nothing in a paused namespace: the step of ``DurableStore/claim(_:)``.
+    /// Hands out runs that may start, or nothing in a paused namespace: the step of ``StoreCalls/claim(_:)``.
     ///
     /// - Returns: The runs, the runs that died instead, and when there may be more.
     package mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
         if namespace.pause != nil { return ([], [], nil) }
-        var result = ClaimResult(
+        var result = ClaimResult<Place>(
             runs: try handOutAgain(claim, in: namespace, at: now), room: try startRoom(in: namespace, at: now))
         while result.runs.count < claim.limit, result.room.limiter.next <= now {
             let wanted = result.room.most(claim.limit - result.runs.count, at: now)
@@ -36,8 +36,8 @@ extension DurableTable {
     /// Returns what the limits of a namespace leave.
     private mutating func startRoom(
         in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> StartRoom {
-        var room = StartRoom(limiter: RateLimiter(nil))
+    ) throws(DurableError) -> StartRoom<Place> {
+        var room = StartRoom<Place>(limiter: RateLimiter(nil))
         if let limit = namespace.rules.limit {
             room.stored = try arrival(in: namespace)
             room.limiter = RateLimiter(limit, after: room.stored, at: now)
@@ -52,17 +52,17 @@ extension DurableTable {
 
     /// Returns a row whose lease has ended: each once in a claim, the one that ended first first.
     private mutating func lost(
-        _ room: inout StartRoom, at now: CoreInstant, in namespace: DurableNamespace
+        _ room: inout StartRoom<Place>, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) -> [DurableEntry] {
         guard let lease = room.leases.first, lease.until <= now else { return [] }
         room.leases.removeFirst()
-        return try entry(of: lease.handle, in: namespace).map { [$0] } ?? []
+        return try entry(at: lease.place, in: namespace).map { [$0] } ?? []
     }
 
     /// Claims those of the found rows that may start by an instant, in that order, and moves `wake` of the others
     /// later.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ result: inout ClaimResult, _ claim: DurableClaim,
+        from found: [DurableEntry], through certain: CoreInstant, _ result: inout ClaimResult<Place>, _ claim: DurableClaim,
         in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []
@@ -122,7 +122,7 @@ extension DurableTable {
         return runs
     }
 
-    /// Records a worker's report on a run: the step of ``DurableStore/report(_:)``.
+    /// Records a worker's report on a run: the step of ``StoreCalls/report(_:)``.
     package mutating func report(
         _ report: DurableReport, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReport.Answer {
@@ -187,7 +187,7 @@ extension DurableTable {
         return found
     }
 
-    /// Gives a dead run another series of attempts: the step of ``DurableStore/retry(_:in:)``.
+    /// Gives a dead run another series of attempts: the step of ``StoreCalls/retry(_:in:)``.
     package mutating func retry(
         _ run: Int64, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableRetry {
@@ -207,7 +207,7 @@ extension DurableTable {
         return .accepted
     }
 
-    /// Deletes a dead run, and returns whether there was one: the step of ``DurableStore/discard(_:in:)``.
+    /// Deletes a dead run, and returns whether there was one: the step of ``StoreCalls/discard(_:in:)``.
     package mutating func discard(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> Bool {
         try takeDead(run, withValues: true, in: namespace)
     }
@@ -254,23 +254,23 @@ extension DurableRow {
 }
 
 /// The result of a claim so far.
-private struct ClaimResult {
+private struct ClaimResult<Place> {
     var runs: [DurableRun]
     /// Runs whose last lease has expired.
     var dead: [DurableRun] = []
     var totals = DurableTotals()
-    var room: StartRoom
+    var room: StartRoom<Place>
 }
 
 /// What the limits of a namespace leave for a claim.
-private struct StartRoom {
+private struct StartRoom<Place> {
     var limiter: RateLimiter
     /// What earlier claims have left to the limiter.
     var stored = CoreInstant.farPast
     /// How many more runs workers may have.
     var slots = Int.max
     /// The leases of all workers, those that end first first, if there is a limit on them.
-    var leases: [(handle: Int64, until: CoreInstant)] = []
+    var leases: [(place: Place, until: CoreInstant)] = []
     /// When the first lease of this claim ends.
     var ownEnd = CoreInstant.farFuture
 

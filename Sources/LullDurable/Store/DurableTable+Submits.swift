@@ -3,7 +3,7 @@ package import LullCore
 // The calls of producers as steps on a table.
 
 extension DurableTable {
-    /// Records a submit: the step of ``DurableStore/submit(_:)``.
+    /// Records a submit: the step of ``StoreCalls/submit(_:)``.
     package mutating func submit(
         _ submission: DurableSubmission, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableReceipt {
@@ -85,7 +85,7 @@ extension DurableTable {
         return mixed
     }
 
-    /// Keeps an open gate open for longer: the step of ``DurableStore/touch(_:in:wait:)``.
+    /// Keeps an open gate open for longer: the step of ``StoreCalls/touch(_:in:wait:)``.
     ///
     /// - Returns: Whether the gate was open.
     package mutating func touch(
@@ -99,7 +99,7 @@ extension DurableTable {
         return wasOpen
     }
 
-    /// Returns the state of a submit: the step of ``DurableStore/state(of:)``.
+    /// Returns the state of a submit: the step of ``StoreCalls/state(of:)``.
     package mutating func state(
         of receipt: DurableReceipt, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> DurableState {

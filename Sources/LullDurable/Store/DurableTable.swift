@@ -1,12 +1,20 @@
 package import LullCore
 
-/// The rows of a store inside one atomic step: for implementers of a ``DurableStore``.
+/// The rows of a store inside one atomic step, at one instant.
 ///
-/// A store that can hold its rows still during a step, by a lock or in a transaction, implements these functions and
-/// builds its calls on the extensions of this protocol: ``submit(_:in:at:)``, ``claim(_:in:at:)``, ``report(_:in:at:)``
-/// and the others. A store whose steps run on a server writes them in the server's language; the conformance suite
-/// requires the same answers of it.
+/// A store brings these functions. The rules are in the extensions of this protocol, written once: the steps
+/// (``submit(_:in:at:)``, ``claim(_:in:at:)``, ``report(_:in:at:)`` and the others), and what the calls of a
+/// ``RowStore`` make of them.
 package protocol DurableTable {
+    /// A name of a row that costs little: its number, or its key.
+    associatedtype Place: Sendable
+
+    /// The present instant of the store's time.
+    var now: CoreInstant { get }
+    /// The same on the wall clock, for people.
+    var wall: CoreInstant { get }
+    /// How large values may be, and how long ends and tokens are kept.
+    var limits: DurableLimits { get }
     /// The source of fences and run ids: one number for the whole store, which only grows.
     var sequence: Int64 { get set }
     /// The highest generation of all deleted rows.
@@ -33,10 +41,12 @@ package protocol DurableTable {
     mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant?
     /// Returns the rows whose runs are leased to a worker.
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
-    /// Returns the handles of all rows, in the order of their insertion.
-    mutating func handles(in namespace: DurableNamespace) throws(DurableError) -> [Int64]
-    /// Returns the row with a handle, or nil if there is none any more.
-    mutating func entry(of handle: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
+    /// Returns the places of the rows that a selection may include, in the order of their insertion.
+    mutating func places(
+        matching selection: DurableSelection, in namespace: DurableNamespace
+    ) throws(DurableError) -> [Place]
+    /// Returns the row at a place, or nil if there is none any more.
+    mutating func entry(at place: Place, in namespace: DurableNamespace) throws(DurableError) -> DurableEntry?
     /// Returns the keys of the rows whose pending value comes from this submitter alone or from several, in the order
     /// of their insertion.
     mutating func keys(
@@ -60,14 +70,14 @@ package protocol DurableTable {
     mutating func arrival(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant
     /// Records the same.
     mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) throws(DurableError)
-    /// Returns the rows with runs that workers have, by their handles, each with the end of its lease.
+    /// Returns the places of the rows with runs that workers have, each with the end of its lease.
     mutating func leases(
         in namespace: DurableNamespace
-    ) throws(DurableError) -> [(handle: Int64, until: CoreInstant)]
+    ) throws(DurableError) -> [(place: Place, until: CoreInstant)]
 
     /// Adds what has happened in a step to the counters of a namespace.
     mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) throws(DurableError)
-    /// Takes note that workers have to look at their runs: see ``DurableStore/interruptions(of:besides:in:atMost:)``.
+    /// Takes note that workers have to look at their runs: see ``StoreCalls/interruptions(of:besides:in:atMost:)``.
     mutating func noteInterruption(in namespace: DurableNamespace)
 
     /// Records the end of a range, and deletes its values unless it is dead. An absorbed submit extends the key's
@@ -112,6 +122,56 @@ package protocol DurableTable {
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
+
+    // MARK: - Namespaces
+
+    /// Returns a namespace with the rules that hold for all processes; throws ``DurableError/noPolicy(namespace:)`` if
+    /// there is none.
+    mutating func namespace(_ name: String) throws(DurableError) -> DurableNamespace
+    /// Returns all namespaces, by name.
+    mutating func namespaces() throws(DurableError) -> [DurableNamespace]
+    /// Creates a namespace, or changes its rules.
+    mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) throws(DurableError)
+    /// Writes the pause of a namespace; nil ends it.
+    mutating func write(_ pause: DurablePause?, of namespace: DurableNamespace) throws(DurableError)
+    /// Deletes some of a namespace that has no work, and at the end the namespace itself.
+    ///
+    /// - Returns: Whether nothing is left of it.
+    mutating func removeSome(of namespace: DurableNamespace) throws(DurableError) -> Bool
+    /// Deletes a few of the old ends and tokens, if that is due in this step: see ``forget(beyond:in:at:)``.
+    mutating func forgetSome(in namespace: DurableNamespace) throws(DurableError)
+
+    // MARK: - Questions
+
+    /// See ``StoreCalls/status()``.
+    mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus
+    /// See ``StoreCalls/list(in:prefix:from:limit:)``: keys from `start` on, or, if it is empty, from the first one
+    /// with the prefix.
+    mutating func list(
+        prefix: [UInt8], from start: [UInt8], limit: Int, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableListing<[UInt8]>]
+    /// See ``StoreCalls/upcoming(in:limit:)``.
+    mutating func upcoming(
+        limit: Int, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableListing<[UInt8]>]
+    /// See ``StoreCalls/ended(of:in:limit:)``.
+    mutating func ended(
+        of key: [UInt8]?, limit: Int, in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableEnd<[UInt8]>]
+    /// See ``StoreCalls/deadRuns(matching:in:newestFirst:limit:withValues:)``.
+    mutating func deadRuns(
+        matching selection: DurableSelection, newestFirst: Bool, limit: Int, withValues: Bool,
+        in namespace: DurableNamespace
+    ) throws(DurableError) -> [DurableDeadRun<[UInt8]>]
+    /// See ``StoreCalls/deadRun(_:in:)``.
+    mutating func deadRun(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableDeadRun<[UInt8]>?
+    /// See ``StoreCalls/announce(_:in:)``.
+    mutating func announce(_ worker: DurableWorker.Identity, in namespace: DurableNamespace) throws(DurableError)
+    /// See ``StoreCalls/workers(in:)``.
+    mutating func workers(of namespace: DurableNamespace) throws(DurableError) -> [DurableWorker]
+
+    /// Removes and returns what was written that concerns workers, for the store's wake signal.
+    mutating func takeWritten() -> WrittenWakes
 }
 
 /// A namespace, as an argument of the steps of a ``DurableTable``.
@@ -175,126 +235,6 @@ package struct DurableEntry: Hashable, Sendable {
         self.key = key
         self.row = row
         self.wake = wake
-    }
-}
-
-// Flushing and cancelling as steps on a table: of one key, or of all.
-
-/// What is done to the work of a key, or of all keys.
-package enum DurableChange: Hashable, Sendable {
-    /// What is pending or between two attempts becomes ready: see ``DurableStore/flush(_:in:)``.
-    case flush
-    /// What no worker has is dropped: see ``DurableStore/cancel(_:in:)``.
-    case cancel
-
-    /// Returns the count that the call answers: of keys or of submits.
-    func apply(
-        to row: inout DurableRow, at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
-    ) -> Int {
-        switch self {
-        case .flush: row.flush(at: now, by: rules, &endings) ? 1 : 0
-        case .cancel: row.cancel(at: now, by: rules, &endings)
-        }
-    }
-}
-
-/// A change of all keys of a selection: the rows that a namespace had when it began, in the order of their insertion,
-/// of which some are done.
-///
-/// A store whose steps lock out others makes the change in several steps: what is submitted between them stays as it
-/// is.
-package struct DurableSweep: Hashable, Sendable {
-    fileprivate let selection: DurableSelection
-    /// The rows that are left.
-    fileprivate var rest: ArraySlice<Int64>
-    /// When the change began.
-    fileprivate let began: CoreInstant
-    /// The count so far.
-    package fileprivate(set) var count = 0
-    /// What the selection has so far, if nothing is changed.
-    package fileprivate(set) var found = DurableSelectionCount()
-
-    /// Whether no row is left.
-    package var isComplete: Bool { rest.isEmpty }
-}
-
-extension DurableTable {
-    /// Changes the work of a key, or of all keys in one step: that of ``DurableStore/flush(_:in:)`` and
-    /// ``DurableStore/cancel(_:in:)``.
-    ///
-    /// - Returns: The number of keys that were flushed, or of submits that were cancelled.
-    package mutating func change(
-        _ change: DurableChange, _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> Int {
-        guard let key else {
-            return try self.change(change, matching: .all, in: namespace, at: now)
-        }
-        guard let old = try find(key, in: namespace) else { return 0 }
-        return try self.change(change, old, in: namespace, at: now)
-    }
-
-    /// Changes the keys of a selection in one step: that of ``DurableStore/flush(matching:in:)`` and
-    /// ``DurableStore/cancel(matching:in:)``.
-    package mutating func change(
-        _ change: DurableChange, matching selection: DurableSelection, in namespace: DurableNamespace,
-        at now: CoreInstant
-    ) throws(DurableError) -> Int {
-        var sweep = try sweep(of: namespace, matching: selection, at: now)
-        try self.change(change, &sweep, atMost: .max, in: namespace, at: now)
-        return sweep.count
-    }
-
-    /// Begins a change of the keys of a selection, or a count of them.
-    package mutating func sweep(
-        of namespace: DurableNamespace, matching selection: DurableSelection, at now: CoreInstant
-    ) throws(DurableError) -> DurableSweep {
-        DurableSweep(selection: selection, rest: try handles(in: namespace)[...], began: now)
-    }
-
-    /// Goes on with a change of the keys of a selection, or a count of them.
-    ///
-    /// - Parameters:
-    ///   - change: What is done, the same in each step; nil to count what might be.
-    ///   - sweep: The rows that are left, and the count so far.
-    ///   - limit: The most rows that are changed in this step.
-    ///   - namespace: The namespace with which the change began.
-    ///   - now: The instant of this step.
-    package mutating func change(
-        _ change: DurableChange?, _ sweep: inout DurableSweep, atMost limit: Int, in namespace: DurableNamespace,
-        at now: CoreInstant
-    ) throws(DurableError) {
-        for handle in sweep.rest.prefix(limit) {
-            sweep.rest.removeFirst()
-            // A handle may have been given to another row.
-            guard let old = try entry(of: handle, in: namespace), old.row.hadWork(at: sweep.began),
-                sweep.selection.includes(old.key, old.row, at: now, by: namespace.rules)
-            else { continue }
-            if let change {
-                sweep.count += try self.change(change, old, in: namespace, at: now)
-            } else {
-                sweep.found.add(old.row, at: now, by: namespace.rules)
-            }
-        }
-    }
-
-    private mutating func change(
-        _ change: DurableChange, _ old: DurableEntry, in namespace: DurableNamespace, at now: CoreInstant
-    ) throws(DurableError) -> Int {
-        var row = old.row
-        var endings: [DurableEnding] = []
-        let count = change.apply(to: &row, at: now, by: namespace.rules, &endings)
-        try write(row, of: old.key, from: old, isWorkers: false, endings, at: now, in: namespace)
-        return count
-    }
-}
-
-extension DurableRow {
-    /// Whether any of the work that a change concerns was there at an instant; true if there is none, but a gate.
-    fileprivate func hadWork(at instant: CoreInstant) -> Bool {
-        let firsts = [
-            pending == nil ? nil : gate.first, ready?.first, run.flatMap { $0.isInBackoff ? $0.value.first : nil },
-        ].compactMap { $0 }
-        return firsts.isEmpty || firsts.contains { $0 <= instant }
     }
 }
 

@@ -1,17 +1,25 @@
-internal import LullCore
+package import LullCore
 
 /// The rows of a store in memory.
-struct MemoryTable: DurableTable {
-    var sequence: Int64 = 0
-    var base: Int64 = 0
+package struct MemoryTable: DurableTable {
+    package var now = CoreInstant.origin
+    package var wall = CoreInstant.origin
+    package let limits: DurableLimits
+    package var sequence: Int64 = 0
+    package var base: Int64 = 0
+    private var namespacesByName: [String: DurableNamespace] = [:]
+    /// The number of the next new namespace.
+    private var nextNamespace: Int64 = 0
     private var latestHandle: Int64 = 0
-    private var keysByHandle: [Int64: (namespace: Int64, key: [UInt8])] = [:]
     private var contents: [Int64: Contents] = [:]
     /// What was written since `takeWritten`.
     private var written = WrittenWakes()
 
+    /// Creates an empty table.
+    init(limits: DurableLimits = DurableLimits()) { self.limits = limits }
+
     /// The contents of one namespace.
-    struct Contents {
+    fileprivate struct Contents {
         var rows: [[UInt8]: DurableEntry] = [:]
         var ends: [[UInt8]: [End]] = [:]
         var dead: [Int64: Dead] = [:]
@@ -33,7 +41,7 @@ struct MemoryTable: DurableTable {
     }
 
     /// An ended range.
-    struct End {
+    fileprivate struct End {
         var submits: ClosedRange<Int64>
         var how: DurableOutcome
         var run: Int64?
@@ -42,7 +50,7 @@ struct MemoryTable: DurableTable {
     }
 
     /// A run that has failed for good.
-    struct Dead {
+    fileprivate struct Dead {
         var key: [UInt8]
         var run: DurableRow.Run
         var at: CoreInstant
@@ -55,94 +63,91 @@ struct MemoryTable: DurableTable {
 
     // MARK: - Rows
 
-    mutating func find(_ key: [UInt8], in namespace: DurableNamespace) -> DurableEntry? {
+    package mutating func find(_ key: [UInt8], in namespace: DurableNamespace) -> DurableEntry? {
         self[namespace].rows[key]
     }
 
-    mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace) {
+    package mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace) {
         latestHandle += 1
-        keysByHandle[latestHandle] = (namespace.id, key)
         self[namespace].rows[key] = DurableEntry(handle: latestHandle, key: key, row: row, wake: wake)
         written.note(wake, in: namespace)
     }
 
-    mutating func update(_ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace) {
+    package mutating func update(_ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace) {
         self[namespace].rows[new.key] = new
         if new.wake != old.wake { written.note(new.wake, in: namespace) }
     }
 
-    mutating func noteInterruption(in namespace: DurableNamespace) { written.noteInterruption(in: namespace) }
+    package mutating func noteInterruption(in namespace: DurableNamespace) { written.noteInterruption(in: namespace) }
 
     /// Removes and returns what was written, for the store's wake-up signal.
-    mutating func takeWritten() -> WrittenWakes {
+    package mutating func takeWritten() -> WrittenWakes {
         defer { written = WrittenWakes() }
         return written
     }
 
-    mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) {
+    package mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) {
         self[namespace].rows[entry.key] = nil
-        keysByHandle[entry.handle] = nil
     }
 
-    mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int) -> [DurableEntry] {
+    package mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int) -> [DurableEntry] {
         let due = self[namespace].rows.values.filter { $0.wake <= now }
         return Array(due.sorted { ($0.wake, $0.handle) < ($1.wake, $1.handle) }.prefix(limit))
     }
 
-    mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
+    package mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
         self[namespace].rows.values.map { $0.wake }.min()
     }
 
-    mutating func held(by owner: Int64, in namespace: DurableNamespace) -> [DurableEntry] {
+    package mutating func held(by owner: Int64, in namespace: DurableNamespace) -> [DurableEntry] {
         self[namespace].entries { entry in
             entry.row.run.map { !$0.isInBackoff && $0.owner == owner } ?? false
         }
     }
 
-    mutating func handles(in namespace: DurableNamespace) -> [Int64] {
-        self[namespace].entries { _ in true }.map { $0.handle }
+    package mutating func places(matching selection: DurableSelection, in namespace: DurableNamespace) -> [[UInt8]] {
+        self[namespace].entries { $0.key.starts(with: selection.prefix) }.map { $0.key }
     }
 
-    mutating func entry(of handle: Int64, in namespace: DurableNamespace) -> DurableEntry? {
-        guard let place = keysByHandle[handle], place.namespace == namespace.id else { return nil }
-        return self[namespace].rows[place.key]
+    package mutating func entry(at key: [UInt8], in namespace: DurableNamespace) -> DurableEntry? {
+        self[namespace].rows[key]
     }
 
-    mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
+    package mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
         self[namespace].entries { entry in
             entry.row.pending?.submitter == .one(submitter) || entry.row.pending?.submitter == .several
         }.map { $0.key }
     }
 
-    mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
+    package mutating func values(ofRunIn entry: DurableEntry, in namespace: DurableNamespace) -> [[UInt8]] {
         entry.row.run.map { $0.value.batch.values.map { $0.bytesInMemory } } ?? []
     }
 
-    mutating func arrival(in namespace: DurableNamespace) -> CoreInstant { self[namespace].arrival }
+    package mutating func arrival(in namespace: DurableNamespace) -> CoreInstant { self[namespace].arrival }
 
-    mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) {
+    package mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) {
         self[namespace].arrival = arrival
     }
 
-    mutating func leases(in namespace: DurableNamespace) -> [(handle: Int64, until: CoreInstant)] {
+    package mutating func leases(in namespace: DurableNamespace) -> [(place: [UInt8], until: CoreInstant)] {
         self[namespace].entries { $0.row.run.map { !$0.isInBackoff } ?? false }.map {
-            ($0.handle, $0.row.run?.state.end ?? .farPast)
+            ($0.key, $0.row.run?.state.end ?? .farPast)
         }
     }
 
-    mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) { self[namespace].totals += totals }
+    package mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) { self[namespace].totals += totals }
 
-    mutating func generation(
+    package mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
     ) -> Int64? { nil }
 
-    mutating func dropValues(
+    package mutating func dropValues(
         of submits: ClosedRange<Int64>, of key: [UInt8], in namespace: DurableNamespace
     ) {}
 
     // MARK: - Ends
 
-    mutating func record(
+    package mutating func record(
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) {
         if ending.how == .dead, let run = ending.run {
@@ -162,12 +167,12 @@ struct MemoryTable: DurableTable {
             End(submits: ending.submits, how: ending.how, run: ending.run?.id, error: ending.run?.errorText, at: now))
     }
 
-    mutating func end(ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace) -> DurableOutcome? {
+    package mutating func end(ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace) -> DurableOutcome? {
         if let dead = self[namespace].dead[run], dead.key == key { return .dead }
         return self[namespace].ends[key]?.first { $0.run == run }?.how
     }
 
-    mutating func end(
+    package mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
     ) -> (how: DurableOutcome, error: String?)? {
         if let end = self[namespace].ends[key]?.first(where: { $0.submits.contains(generation) }) {
@@ -177,19 +182,19 @@ struct MemoryTable: DurableTable {
             .map { (.dead, $0.run.errorText) }
     }
 
-    mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) -> Int64? {
+    package mutating func newestEnd(of key: [UInt8], in namespace: DurableNamespace) -> Int64? {
         let ended = self[namespace].ends[key]?.map { $0.submits.upperBound } ?? []
         return (ended + self[namespace].dead.values.filter { $0.key == key }.map { $0.run.value.submits.upperBound })
             .max()
     }
 
-    mutating func findDead(
+    package mutating func findDead(
         _ run: Int64, in namespace: DurableNamespace
     ) -> (key: [UInt8], run: DurableRow.Run)? {
         self[namespace].dead[run].map { ($0.key, $0.run) }
     }
 
-    mutating func takeDead(_ run: Int64, withValues: Bool, in namespace: DurableNamespace) -> Bool {
+    package mutating func takeDead(_ run: Int64, withValues: Bool, in namespace: DurableNamespace) -> Bool {
         guard let dead = self[namespace].dead.removeValue(forKey: run) else { return false }
         self[namespace].endLog.append(dead.key, at: dead.at)
         return true
@@ -197,11 +202,11 @@ struct MemoryTable: DurableTable {
 
     // MARK: - Tokens and retention
 
-    mutating func answer(to token: String, in namespace: DurableNamespace) -> DurableReceipt? {
+    package mutating func answer(to token: String, in namespace: DurableNamespace) -> DurableReceipt? {
         self[namespace].tokens[Array(token.utf8)]
     }
 
-    mutating func remember(
+    package mutating func remember(
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) {
         let token = Array(token.utf8)
@@ -209,7 +214,7 @@ struct MemoryTable: DurableTable {
         self[namespace].tokenLog.append(token, at: now)
     }
 
-    mutating func forget(
+    package mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) {
         while let key = self[namespace].endLog.removeFirst(before: ended) {
@@ -225,17 +230,42 @@ struct MemoryTable: DurableTable {
     }
 }
 
+// MARK: - Namespaces and workers
+
 extension MemoryTable {
-    /// Records that a worker is there.
-    mutating func announce(_ worker: DurableWorker.Identity, in namespace: DurableNamespace, at now: CoreInstant) {
+    package mutating func namespace(_ name: String) throws(DurableError) -> DurableNamespace {
+        guard let namespace = namespacesByName[name] else { throw .noPolicy(namespace: name) }
+        return namespace
+    }
+
+    package func namespaces() -> [DurableNamespace] { namespacesByName.values.sorted { $0.name < $1.name } }
+
+    package mutating func write(_ rules: DurableRules, of name: String, isNew: Bool) {
+        if isNew {
+            namespacesByName[name] = DurableNamespace(id: nextNamespace, name: name, rules: rules)
+            nextNamespace += 1
+        } else {
+            namespacesByName[name]?.rules = rules
+        }
+    }
+
+    package mutating func write(_ pause: DurablePause?, of namespace: DurableNamespace) {
+        namespacesByName[namespace.name]?.pause = pause
+    }
+
+    package mutating func forgetSome(in namespace: DurableNamespace) throws(DurableError) {
+        try forget(beyond: limits, in: namespace, at: now)
+    }
+
+    package mutating func announce(_ worker: DurableWorker.Identity, in namespace: DurableNamespace) {
+        let now = now
         self[namespace].workers = self[namespace].workers.filter {
             $0.value.at.duration(to: now) <= DurableWorker.memory
         }
         self[namespace].workers[worker.id] = (worker, now)
     }
 
-    /// Returns the workers to be listed.
-    func workers(of namespace: DurableNamespace, at now: CoreInstant) -> [DurableWorker] {
+    package func workers(of namespace: DurableNamespace) -> [DurableWorker] {
         let claimed = self[namespace].rows.values.compactMap { entry in
             entry.row.run.flatMap { $0.isInBackoff ? nil : $0.owner }
         }
@@ -247,20 +277,19 @@ extension MemoryTable {
             })
     }
 
-    /// Deletes all of a namespace. Later numbers are above those that it has had.
-    mutating func forget(_ namespace: DurableNamespace) {
-        for entry in self[namespace].rows.values {
-            base = max(base, entry.row.generation)
-            keysByHandle[entry.handle] = nil
-        }
+    /// Deletes all of a namespace at once. Later numbers are above those that it has had.
+    package mutating func removeSome(of namespace: DurableNamespace) -> Bool {
+        for entry in self[namespace].rows.values { base = max(base, entry.row.generation) }
         contents[namespace.id] = nil
+        namespacesByName[namespace.name] = nil
+        return true
     }
 }
 
 // MARK: - Inspection
 
 extension MemoryTable {
-    func status(of namespace: DurableNamespace, at now: CoreInstant) -> DurableStatus {
+    package func status(of namespace: DurableNamespace) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
         status.pause = namespace.pause
         for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
@@ -270,8 +299,8 @@ extension MemoryTable {
         return status
     }
 
-    func list(
-        prefix: [UInt8], from start: [UInt8], limit: Int, in namespace: DurableNamespace, at now: CoreInstant
+    package func list(
+        prefix: [UInt8], from start: [UInt8], limit: Int, in namespace: DurableNamespace
     ) -> [DurableListing<[UInt8]>] {
         self[namespace].rows.values
             .filter {
@@ -282,16 +311,15 @@ extension MemoryTable {
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
     }
 
-    mutating func upcoming(
-        limit: Int, in namespace: DurableNamespace, at now: CoreInstant
-    ) -> [DurableListing<[UInt8]>] {
-        earliest(in: namespace, through: .farFuture, limit: DurableListing<[UInt8]>.mostRows(for: limit))
+    package mutating func upcoming(limit: Int, in namespace: DurableNamespace) -> [DurableListing<[UInt8]>] {
+        let now = now
+        return earliest(in: namespace, through: .farFuture, limit: DurableListing<[UInt8]>.mostRows(for: limit))
             .map { DurableListing(key: $0.key, row: $0.row, rules: namespace.rules, at: now) }
             .filter { $0.hasWork }.prefix(max(0, limit)).sortedByChange()
     }
 
-    func ended(
-        of key: [UInt8]?, limit: Int, in namespace: DurableNamespace, at now: CoreInstant
+    package func ended(
+        of key: [UInt8]?, limit: Int, in namespace: DurableNamespace
     ) -> [DurableEnd<[UInt8]>] {
         var all: [(key: [UInt8], end: End)] = []
         for (other, ends) in self[namespace].ends where key == nil || key == other {
@@ -310,20 +338,25 @@ extension MemoryTable {
         }
     }
 
-    /// Returns the dead runs of a selection, the oldest first.
-    func deadRuns(
-        matching selection: DurableSelection, in namespace: DurableNamespace, at now: CoreInstant
-    ) -> [Dead] {
-        self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }
+    package func deadRuns(
+        matching selection: DurableSelection, newestFirst: Bool, limit: Int, withValues: Bool,
+        in namespace: DurableNamespace
+    ) -> [DurableDeadRun<[UInt8]>] {
+        let dead = self[namespace].dead.values.sorted { ($0.at, $0.run.id) < ($1.at, $1.run.id) }
             .filter { selection.includes(deadRunOf: $0.key, $0.run.error, diedAt: $0.at, at: now) }
+        return (newestFirst ? dead.reversed() : dead).prefix(max(0, limit)).map {
+            $0.described(withValues: withValues, at: now)
+        }
     }
 
-    func deadRun(_ run: Int64, in namespace: DurableNamespace) -> Dead? { self[namespace].dead[run] }
+    package func deadRun(_ run: Int64, in namespace: DurableNamespace) -> DurableDeadRun<[UInt8]>? {
+        self[namespace].dead[run]?.described(withValues: true, at: now)
+    }
 }
 
 extension MemoryTable.Dead {
     /// Returns the record of the run.
-    func described(withValues: Bool, at now: CoreInstant) -> DurableDeadRun<[UInt8]> {
+    fileprivate func described(withValues: Bool, at now: CoreInstant) -> DurableDeadRun<[UInt8]> {
         let values = withValues ? run.value.batch.values.map { $0.bytesInMemory } : []
         return DurableDeadRun(key: key, run: run, stored: values, diedAt: at, at: now)
     }

@@ -173,7 +173,7 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
     }
 }
 
-// The keys that change next: see ``StoreForCommands/upcoming(in:limit:)``.
+// The keys that change next: see ``StoreCalls/upcoming(in:limit:)``.
 
 extension DurableListing {
     /// Returns the most rows that a store looks at to find some with work. Others are kept for their gates.

@@ -57,7 +57,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     private let state: Guarded<State>
     private let namespace: String
     private let owner: Int64
-    private let store: any DurableStore
+    private let store: any StoreCalls
     private let clock: WorkerClock
     private let counters: Guarded<DurableCounters>
     private let fold: DurableFold<Value>?
@@ -65,7 +65,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     private let handler: Handler
 
     init(
-        _ configuration: WorkerStateMachine.Configuration, _ store: any DurableStore, _ clock: WorkerClock,
+        _ configuration: WorkerStateMachine.Configuration, _ store: any StoreCalls, _ clock: WorkerClock,
         _ counters: Guarded<DurableCounters>, _ fold: DurableFold<Value>?,
         _ onFailure: (@Sendable (DurableFailure) async -> Void)?,
         _ handler: @escaping Handler

@@ -28,8 +28,8 @@ package import LullCore
 ///   |---|---|
 ///   | `claim` | `claimed`, with the store's answer or its error |
 ///   | `report` | `reported`, with the same report and the answer or error |
-///   | `wait` | `waitEnded`, when the store's ``DurableStore/wait(in:after:atMost:)`` has returned |
-///   | `watch` | `watchEnded`, when the store's ``DurableStore/interruptions(of:besides:in:atMost:)`` has returned |
+///   | `wait` | `waitEnded`, when the store's ``StoreCalls/wait(in:after:atMost:)`` has returned |
+///   | `watch` | `watchEnded`, when the store's ``StoreCalls/interruptions(of:besides:in:atMost:)`` has returned |
 ///   | `start` | `handlerEnded`, when the handler has; perhaps never; or `notStarted` |
 ///   | `cancel` | none: `handlerEnded` follows if the handler reacts |
 ///   | `leaseLost`, `died`, `storeFailed`, `paused`, `resumed` | none: they are for logs |

@@ -32,7 +32,7 @@ final class SimulationRun {
     let place: String
     let limits: DurableLimits
     let time = ManualTime()
-    var store: any DurableStore
+    var store: any StoreCalls
     var model: DurableReference
     var books = Books()
     var numbers: Numbers

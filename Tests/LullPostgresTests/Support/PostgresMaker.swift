@@ -20,7 +20,7 @@ final class PostgresMaker: StoreMaker {
 
     var takesStartsFirst: Bool { true }
 
-    func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {
+    func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any StoreCalls {
         let server = try TestServer.shared.get()
         let (schema, isNew) = Self.state.change { state -> (String, Bool) in
             if let used = state.used[place] { return (used.schema, false) }
@@ -42,7 +42,7 @@ final class PostgresMaker: StoreMaker {
     }
 
     /// Compares the counts that are kept with those of all rows, which agree at any time.
-    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] {
+    func brokenRules(of store: any StoreCalls, isComplete: Bool) async throws -> [String] {
         let sql = try SQL(try TestServer.shared.get())
         return try Self.state.change { $0.used.values.map(\.schema) }.flatMap { schema in
             try sql("SET search_path TO \(schema); \(Self.wrongCounts)").map { row in

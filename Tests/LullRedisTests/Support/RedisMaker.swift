@@ -24,7 +24,7 @@ final class RedisMaker: StoreMaker {
     var countsByTime: Bool { true }
     var takesStartsFirst: Bool { true }
 
-    func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any DurableStore {
+    func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) async throws -> any StoreCalls {
         let server = try TestRedis.shared.get()
         let database = Self.state.change { state in
             if let used = state.used[place] { return used.database }
@@ -42,7 +42,7 @@ final class RedisMaker: StoreMaker {
         return try await RedisStore(server.url(database), options, shards: shards)
     }
 
-    func brokenRules(of store: any DurableStore, isComplete: Bool) async throws -> [String] {
+    func brokenRules(of store: any StoreCalls, isComplete: Bool) async throws -> [String] {
         try await (store as? RedisStore)?.brokenRules() ?? ["it is no store in Redis"]
     }
 

@@ -119,6 +119,14 @@ extension SQLiteTransaction {
     mutating func status(of name: String) throws(DurableError) -> DurableStatus {
         try status(of: try namespace(name))
     }
+
+    mutating func list(in name: String) throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try list(prefix: [], from: [], limit: 100, in: try namespace(name))
+    }
+
+    mutating func dead(in name: String) throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try deadRuns(matching: .all, newestFirst: false, limit: 100, withValues: true, in: try namespace(name))
+    }
 }
 
 // The calls of a file, each in a transaction of its own, and those in steps.

@@ -1,0 +1,311 @@
+internal import Lull
+package import LullCore
+
+/// A store that keeps rows, and leaves it to Swift what becomes of them: it brings atomic steps on them and a wake
+/// signal, and has all calls from here.
+package protocol RowStore: StoreCalls {
+    /// The rows as a step sees them.
+    associatedtype Table: DurableTable
+
+    /// Makes one atomic step, which is committed before this returns.
+    ///
+    /// - Parameters:
+    ///   - access: What the step does, as far as it is known before.
+    ///   - body: The step. It may run several times, and has no effect but on the table.
+    ///   - finish: Gets the answer that counts, before the caller does, with the wake signal of this process.
+    func step<Raw: Sendable, Answer: Sendable>(
+        _ access: StepAccess, _ body: @escaping @Sendable (inout Table) throws(DurableError) -> Raw,
+        then finish: @escaping @Sendable (Raw, inout WakeSignal) -> Answer
+    ) async throws(DurableError) -> Answer
+
+    /// Waits until the wake signal is given after a mark, at most for a time.
+    func waitForSignal(
+        _ subject: WakeSignal.Subject, in namespace: String, after mark: Int64, atMost time: Duration
+    ) async throws(DurableError)
+}
+
+/// What a step does, as far as it is known before it is made: a server loads that in one trip.
+package struct StepAccess: Sendable {
+    /// The kinds of steps.
+    package enum Kind: Sendable {
+        /// It changes nothing.
+        case reads
+        /// It is a producer's, or an operator's.
+        case writes
+        /// It is a worker's, which may work also where there is no room for more.
+        case works
+    }
+
+    /// What kind of step it is.
+    package var kind: Kind
+    /// The namespace; nil for all.
+    package var namespace: String?
+    /// The keys that it certainly looks at.
+    package var keys: [[UInt8]]
+    /// The tokens of its submits.
+    package var tokens: [String]
+
+    /// Creates the access of a step.
+    package init(_ kind: Kind, _ namespace: String?, keys: [[UInt8]] = [], tokens: [String] = []) {
+        self.kind = kind
+        self.namespace = namespace
+        self.keys = keys
+        self.tokens = tokens
+    }
+}
+
+extension RowStore {
+    /// Makes a step whose answer concerns nobody but the caller.
+    fileprivate func step<Answer: Sendable>(
+        _ access: StepAccess, _ body: @escaping @Sendable (inout Table) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await step(access, body, then: { answer, _ in answer })
+    }
+
+    // MARK: - Namespaces
+
+    @discardableResult
+    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+            try table.open(namespace, rules)
+        } then: { opened, signal in
+            // A worker may wait for what a limit, or a slot, has kept from it.
+            if rules != nil { signal.signal(.farPast, in: namespace) }
+            return opened
+        }
+    }
+
+    package func forget(_ namespace: String) async throws(DurableError) {
+        while try await !step(
+            StepAccess(.writes, namespace), { table throws(DurableError) in try table.forgetSome(of: namespace) })
+        {}
+    }
+
+    @discardableResult
+    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+            try table.pause(namespace, reason: reason)
+        }
+    }
+
+    @discardableResult
+    package func resume(_ namespace: String) async throws(DurableError) -> Bool {
+        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+            try table.resume(namespace)
+        } then: { wasPaused, signal in
+            signal.signalResumption(in: namespace)
+            return wasPaused
+        }
+    }
+
+    // MARK: - Producers
+
+    package func submit(
+        _ batch: [DurableSubmission]
+    ) async throws(DurableError) -> [Result<DurableReceipt, DurableError>] {
+        let names = Set(batch.map(\.namespace))
+        let access = StepAccess(
+            .writes, names.count == 1 ? names.first : nil, keys: batch.map(\.key), tokens: batch.compactMap(\.token))
+        return try await step(access) { table throws(DurableError) in
+            batch.map { submission in Result { () throws(DurableError) in try table.submit(submission) } }
+        }
+    }
+
+    @discardableResult
+    package func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
+        try await step(StepAccess(.writes, namespace, keys: [key])) { table throws(DurableError) in
+            try table.touch(key, in: namespace, wait: wait)
+        }
+    }
+
+    @discardableResult
+    package func change(
+        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
+    ) async throws(DurableError) -> ChangeSum {
+        switch target {
+        case .keys(let keys):
+            return try await step(StepAccess(.writes, namespace, keys: keys)) { table throws(DurableError) in
+                var counts: [Int] = []
+                for key in keys { counts.append(try table.change(change, key, in: namespace)) }
+                return ChangeSum(of: counts)
+            }
+        case .selection(let selection):
+            return ChangeSum(of: [try await sweep(change, matching: selection, in: namespace).count])
+        case .submitter(let submitter):
+            return try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+                try table.change(change, submittedBy: submitter, in: namespace)
+            }
+        }
+    }
+
+    /// Changes the keys of a selection, or counts them: in steps, between which others write. Which rows it is about is
+    /// read once.
+    private func sweep(
+        _ change: DurableChange?, matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSweep<Table.Place> {
+        var sweep = try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.sweep(of: namespace, matching: selection)
+        }
+        while !sweep.isComplete {
+            let rest = sweep
+            sweep = try await step(StepAccess(change == nil ? .reads : .writes, namespace)) {
+                table throws(DurableError) in
+                try table.change(change, rest, in: namespace)
+            }
+        }
+        return sweep
+    }
+
+    // MARK: - Workers
+
+    package func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        let namespace = claim?.namespace ?? reports.first?.namespace
+        do throws(DurableError) {
+            return try await step(StepAccess(.works, namespace, keys: reports.map(\.key))) {
+                table throws(DurableError) in table.exchange(reports, claim)
+            } then: { exchange, signal in
+                exchange.answers { next, isPaused in
+                    signal.announce(next, in: claim?.namespace ?? "", isPaused: isPaused)
+                }
+            }
+        } catch {
+            return DurableExchange(reports, claim, failed: error)
+        }
+    }
+
+    package func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        try await waitForSignal(.work, in: namespace, after: mark, atMost: time)
+    }
+
+    package func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64] {
+        let (found, wait, mark) = try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            (try table.interruptions(of: worker, besides: known, in: namespace), table.now)
+        } then: { answer, signal in
+            let (found, now) = answer
+            let next = found.next.map { min(time, DurableNamespace.time(from: now, to: $0)) }
+            return (found.runs, next ?? time, signal.announceLook(in: namespace))
+        }
+        if !found.isEmpty || time <= .zero { return found }
+        try await waitForSignal(.interruptions, in: namespace, after: mark, atMost: wait)
+        return try await interruptions(of: worker, besides: known, in: namespace, atMost: .zero)
+    }
+
+    package func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
+        try await step(StepAccess(.works, namespace)) { table throws(DurableError) in
+            try table.announce(worker, in: try table.namespace(namespace))
+        }
+    }
+
+    // MARK: - Dead runs
+
+    package func retry(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
+        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+            var answers: [DurableRetry] = []
+            for run in runs { answers.append(try table.retry(run, in: namespace)) }
+            return answers
+        }
+    }
+
+    @discardableResult
+    package func discard(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
+        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+            var count = 0
+            for run in runs where try table.discard(run, in: namespace) { count += 1 }
+            return count
+        }
+    }
+
+    // MARK: - Questions
+
+    package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
+        try await step(StepAccess(.reads, receipt.namespace, keys: [receipt.key])) { table throws(DurableError) in
+            try table.state(of: receipt)
+        }
+    }
+
+    package func status() async throws(DurableError) -> [DurableStatus] {
+        try await step(StepAccess(.reads, nil)) { table throws(DurableError) in try table.status() }
+    }
+
+    package func count(
+        matching selection: DurableSelection, in namespace: String
+    ) async throws(DurableError) -> DurableSelectionCount {
+        var found = try await sweep(nil, matching: selection, in: namespace).found
+        found.dead = try await deadRuns(matching: selection, in: namespace).count
+        return found
+    }
+
+    package func list(
+        in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.list(prefix: prefix, from: start, limit: limit, in: try table.namespace(namespace))
+        }
+    }
+
+    package func upcoming(
+        in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
+        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.upcoming(limit: limit, in: try table.namespace(namespace))
+        }
+    }
+
+    package func ended(
+        of key: [UInt8]?, in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
+        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.ended(of: key, limit: limit, in: try table.namespace(namespace))
+        }
+    }
+
+    package func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
+        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.workers(of: try table.namespace(namespace))
+        }
+    }
+
+    package func deadRuns(
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int, withValues: Bool
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.deadRuns(
+                matching: selection, newestFirst: newestFirst, limit: limit, withValues: withValues,
+                in: try table.namespace(namespace))
+        }
+    }
+
+    package func deadRun(
+        _ run: Int64, in namespace: String
+    ) async throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+            try table.deadRun(run, in: try table.namespace(namespace))
+        }
+    }
+
+    package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {
+        try await step(StepAccess(.reads, namespace)) { table in table.now }
+    }
+}
+
+extension DurableTable {
+    /// The rows between two looks at the time in ``change(_:_:in:for:)``.
+    private static var rowsPerLook: Int { 32 }
+
+    /// Makes a step of a change of the keys of a selection, or of a count of them, and returns what is left.
+    ///
+    /// - Parameter time: How long it takes, about. The commit comes on top.
+    package mutating func change(
+        _ change: DurableChange?, _ sweep: DurableSweep<Place>, in name: String, for time: Duration = .milliseconds(20)
+    ) throws(DurableError) -> DurableSweep<Place> {
+        let namespace = try namespace(name)
+        let end = ContinuousClock.now.advanced(by: time)
+        var sweep = sweep
+        repeat {
+            try self.change(change, &sweep, atMost: Self.rowsPerLook, in: namespace, at: now)
+        } while !sweep.isComplete && ContinuousClock.now < end
+        return sweep
+    }
+}

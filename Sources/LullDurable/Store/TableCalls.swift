@@ -1,0 +1,192 @@
+package import LullCore
+
+// What the calls of a store do in a step, by the names of namespaces: each written once for all stores of rows.
+
+extension DurableTable {
+    // MARK: - Namespaces
+
+    /// See ``StoreCalls/open(_:_:)``.
+    package mutating func open(_ name: String, _ rules: DurableRules?) throws(DurableError) -> DurableRules {
+        let stored = try rulesIfOpen(name)
+        let opened = try DurableNamespace.open(name, rules, stored: stored)
+        if opened != stored { try write(opened, of: name, isNew: stored == nil) }
+        return opened
+    }
+
+    private mutating func rulesIfOpen(_ name: String) throws(DurableError) -> DurableRules? {
+        do throws(DurableError) { return try namespace(name).rules } catch {
+            guard case .noPolicy = error else { throw error }
+            return nil
+        }
+    }
+
+    /// A part of ``StoreCalls/forget(_:)``.
+    ///
+    /// - Returns: Whether nothing is left of the namespace.
+    package mutating func forgetSome(of name: String) throws(DurableError) -> Bool {
+        let namespace = try namespace(name)
+        // Work may have come since the last part.
+        let status = try status(of: namespace)
+        if status.hasWork { throw .hasWork(status) }
+        return try removeSome(of: namespace)
+    }
+
+    /// See ``StoreCalls/pause(_:reason:)``.
+    package mutating func pause(_ name: String, reason: String?) throws(DurableError) -> DurablePause {
+        let namespace = try namespace(name)
+        let pause = DurablePause(reason, over: namespace.pause, at: wall)
+        if pause != namespace.pause { try write(pause, of: namespace) }
+        return pause
+    }
+
+    /// See ``StoreCalls/resume(_:)``.
+    package mutating func resume(_ name: String) throws(DurableError) -> Bool {
+        let namespace = try namespace(name)
+        guard namespace.pause != nil else { return false }
+        try write(nil, of: namespace)
+        return true
+    }
+
+    // MARK: - Producers
+
+    /// See ``StoreCalls/submit(_:)``.
+    package mutating func submit(_ submission: DurableSubmission) throws(DurableError) -> DurableReceipt {
+        try submission.checkSize(by: limits)
+        let namespace = try namespace(submission.namespace)
+        try forgetSome(in: namespace)
+        return try submit(submission, in: namespace, at: now)
+    }
+
+    /// See ``StoreCalls/touch(_:in:wait:)``.
+    package mutating func touch(
+        _ key: [UInt8], in name: String, wait: CoreDuration?
+    ) throws(DurableError) -> Bool {
+        try touch(key, wait: wait, in: try namespace(name), at: now)
+    }
+
+    /// Flushes or cancels a key: see ``StoreCalls/change(_:_:in:)``.
+    package mutating func change(
+        _ change: DurableChange, _ key: [UInt8], in name: String
+    ) throws(DurableError) -> Int {
+        try self.change(change, key, in: try namespace(name), at: now)
+    }
+
+    /// Flushes or cancels what comes from one submitter alone: see ``ChangeTarget``.
+    package mutating func change(
+        _ change: DurableChange, submittedBy submitter: Int64, in name: String
+    ) throws(DurableError) -> ChangeSum {
+        let namespace = try namespace(name)
+        var sum = ChangeSum()
+        switch change {
+        case .flush:
+            (sum.flushed, sum.mixed) = try flush(submittedBy: submitter, in: namespace, at: now)
+            sum.count = sum.flushed.count
+        case .cancel:
+            (sum.count, sum.mixed) = try cancel(submittedBy: submitter, in: namespace, at: now)
+        }
+        return sum
+    }
+
+    /// Begins a change of the keys of a selection, or a count of them.
+    package mutating func sweep(
+        of name: String, matching selection: DurableSelection
+    ) throws(DurableError) -> DurableSweep<Place> {
+        try sweep(of: try namespace(name), matching: selection, at: now)
+    }
+
+    // MARK: - Workers
+
+    /// Makes several calls of a worker, each with an answer of its own: see ``StoreCalls/exchange(_:_:)``.
+    package mutating func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> TableExchange {
+        var answers: [Result<DurableReport.Answer, DurableError>] = []
+        for report in reports {
+            do throws(DurableError) { answers.append(.success(try self.report(report))) } catch {
+                answers.append(.failure(error))
+            }
+        }
+        var claimed: Result<TableExchange.Claimed, DurableError>?
+        if let claim {
+            do throws(DurableError) { claimed = .success(try self.claim(claim)) } catch { claimed = .failure(error) }
+        }
+        return TableExchange(reports: answers, claim: claimed, now: now)
+    }
+
+    /// Records a worker's report.
+    package mutating func report(_ report: DurableReport) throws(DurableError) -> DurableReport.Answer {
+        try self.report(report, in: try namespace(report.namespace), at: now)
+    }
+
+    /// Hands out runs.
+    package mutating func claim(_ claim: DurableClaim) throws(DurableError) -> TableExchange.Claimed {
+        let namespace = try namespace(claim.namespace)
+        try forgetSome(in: namespace)
+        let (runs, dead, next) = try self.claim(claim, in: namespace, at: now)
+        return TableExchange.Claimed(runs: runs, dead: dead, next: next, pause: namespace.pause)
+    }
+
+    /// Looks for interrupted runs: see ``StoreCalls/interruptions(of:besides:in:atMost:)``.
+    package mutating func interruptions(
+        of worker: Int64, besides known: [Int64], in name: String
+    ) throws(DurableError) -> DurableInterruptions {
+        try interruptions(of: worker, besides: known, in: try namespace(name), at: now)
+    }
+
+    /// See ``StoreCalls/retry(_:in:)``.
+    package mutating func retry(_ run: Int64, in name: String) throws(DurableError) -> DurableRetry {
+        try retry(run, in: try namespace(name), at: now)
+    }
+
+    /// See ``StoreCalls/discard(_:in:)``.
+    package mutating func discard(_ run: Int64, in name: String) throws(DurableError) -> Bool {
+        try discard(run, in: try namespace(name))
+    }
+
+    // MARK: - Questions
+
+    /// See ``StoreCalls/state(of:)``.
+    package mutating func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
+        try state(of: receipt, in: try namespace(receipt.namespace), at: now)
+    }
+
+    /// See ``StoreCalls/status()``.
+    package mutating func status() throws(DurableError) -> [DurableStatus] {
+        var all: [DurableStatus] = []
+        for namespace in try namespaces() { all.append(try status(of: namespace)) }
+        return all
+    }
+}
+
+/// The answers to calls that a worker made in one step.
+package struct TableExchange: Sendable {
+    let reports: [Result<DurableReport.Answer, DurableError>]
+    let claim: Result<Claimed, DurableError>?
+    /// The instant of the step.
+    package let now: CoreInstant
+
+    /// The answer to a claim.
+    package struct Claimed: Sendable {
+        package let runs: [DurableRun]
+        let dead: [DurableRun]
+        /// When there may be more; nil if nothing is left.
+        let next: CoreInstant?
+        let pause: DurablePause?
+    }
+
+    /// Returns the answers for the caller.
+    ///
+    /// - Parameter mark: Returns the mark for a claim's answer, from the instant at which there may be more, and
+    ///   whether the namespace is paused.
+    package func answers(mark: (CoreInstant?, _ isPaused: Bool) -> Int64) -> DurableExchange {
+        let claimed = claim.map { result in
+            result.map { claimed in
+                var answer = DurableClaim.Answer(
+                    runs: claimed.runs, dead: claimed.dead,
+                    next: claimed.next.map { DurableNamespace.time(from: now, to: $0) },
+                    mark: mark(claimed.next, claimed.pause != nil), pause: claimed.pause)
+                answer.now = now
+                return answer
+            }
+        }
+        return DurableExchange(reports: reports, claim: claimed)
+    }
+}

@@ -83,23 +83,23 @@ enum KeysCommand {
             let count = subcommand == .flush ? found.flushable : found.cancellable
             if count > 0 { try options.confirm("\(subcommand.rawValue) \(counted(count, "key"))") }
         }
-        let counts = try store.change(for: subcommand) { store in
+        let sum = try store.change(for: subcommand) { store in
             switch subcommand {
             case .touch:
                 var counts: [Int] = []
                 for key in keys { counts.append(try await store.touch(key, in: namespace, wait: wait) ? 1 : 0) }
-                return counts
+                return ChangeSum(of: counts)
             default:
                 let target = keys.isEmpty ? ChangeTarget.selection(selection) : .keys(keys)
-                return try await store.change(subcommand == .flush ? .flush : .cancel, target, in: namespace).counts
+                return try await store.change(subcommand == .flush ? .flush : .cancel, target, in: namespace)
             }
         }
-        let total = counts.reduce(0, +)
+        let total = sum.count
         let verb = subcommand == .touch ? "touched" : subcommand == .flush ? "flushed" : "cancelled"
         let what = counted(total, subcommand == .cancel ? "submit" : "key")
         let object = options.printsObjects ? Array("{\"\(verb)\":\(total)}\n".utf8) : nil
         _ = OutputBuffer.printDone("\(verb) \(what)", as: object)
-        let idle = zip(keys, counts).filter { $1 == 0 }
+        let idle = zip(keys, sum.counts).filter { $1 == 0 }
         return OutputBuffer.end(
             reporting: idle.map { "the key \(Terminal.shown($0.0)) has nothing to \(subcommand.rawValue)" })
     }

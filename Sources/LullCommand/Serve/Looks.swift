@@ -253,7 +253,8 @@ final class Looks: Sendable {
         let workers = try await store.workers(in: namespace)
         now = Self.now
         let shownWorkers = workers.map { $0.json(&instants, at: now) }
-        let dead = try await store.deadRuns(matching: .all, in: namespace, newestFirst: true, limit: Self.most.dead, withValues: false)
+        let dead = try await store.deadRuns(
+            matching: .all, in: namespace, newestFirst: true, limit: Self.most.dead, withValues: false)
         now = Self.now
         let shownDead = dead.map { $0.json(&instants, at: now) }
         let rates = state.change { $0.history[namespace]?.rates } ?? []

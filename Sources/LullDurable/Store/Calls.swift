@@ -2,27 +2,27 @@ public import LullCore
 
 // The arguments and answers of a store's calls.
 
-/// A submit as a store receives it, with key and value as bytes; for implementers of a store.
-public struct DurableSubmission: Hashable, Sendable {
+/// A submit as a store receives it, with key and value as bytes.
+package struct DurableSubmission: Hashable, Sendable {
     /// The name of the namespace.
-    public var namespace: String
+    package var namespace: String
     /// The bytes of the key: at most ``DurableLimits/longestKey``.
-    public var key: [UInt8]
+    package var key: [UInt8]
     /// The bytes of the value.
-    public var value: [UInt8]
+    package var value: [UInt8]
     /// The quiet period of this submit, in place of the namespace's; nil for none of its own.
-    public var wait: CoreDuration?
+    package var wait: CoreDuration?
     /// A name for the submit: a submit that is repeated with the same token counts once.
-    public var token: String?
+    package var token: String?
     /// The submitter: a random number, new at each start of a process, with which the process can flush or cancel what
     /// it alone has submitted. Nil and 0 identify no submitter.
-    public var submitter: Int64?
+    package var submitter: Int64?
     /// Text that travels with the value, such as a `traceparent`: at most ``DurableLimits/longestContext`` bytes; nil
     /// for none. The empty text is none, too.
-    public var context: String?
+    package var context: String?
 
     /// Creates a submit, by default without a delay, a token, a submitter and a context.
-    public init(
+    package init(
         namespace: String, key: [UInt8], value: [UInt8], wait: CoreDuration? = nil, token: String? = nil,
         submitter: Int64? = nil, context: String? = nil
     ) {
@@ -69,8 +69,8 @@ public struct DurableReceipt: Hashable, Sendable, Codable {
     /// When the value falls due, in nanoseconds of the store's own time; nil if it was absorbed.
     public var due: Int64?
 
-    /// Creates a receipt; for implementers of a store.
-    public init(namespace: String, key: [UInt8], generation: Int64, dueIn: Duration?, due: Int64?) {
+    /// Creates a receipt.
+    package init(namespace: String, key: [UInt8], generation: Int64, dueIn: Duration?, due: Int64?) {
         self.namespace = namespace
         self.key = key
         self.generation = generation
@@ -79,20 +79,20 @@ public struct DurableReceipt: Hashable, Sendable, Codable {
     }
 }
 
-/// A worker's request for runs; for implementers of a store.
-public struct DurableClaim: Hashable, Sendable {
+/// A worker's request for runs.
+package struct DurableClaim: Hashable, Sendable {
     /// The name of the namespace.
-    public var namespace: String
+    package var namespace: String
     /// The worker, the lease that it wants, and how many attempts a run may have.
-    public var terms: Terms
+    package var terms: Terms
     /// The ids of the runs that the worker knows it has. The store hands out again every other run that is leased to
     /// it: the answer with that run was lost.
-    public var holding: [Int64]
+    package var holding: [Int64]
     /// How many more runs the worker can take.
-    public var limit: Int
+    package var limit: Int
 
     /// Creates a claim.
-    public init(namespace: String, terms: Terms, holding: [Int64] = [], limit: Int) {
+    package init(namespace: String, terms: Terms, holding: [Int64] = [], limit: Int) {
         self.namespace = namespace
         self.terms = terms
         self.holding = holding
@@ -100,16 +100,16 @@ public struct DurableClaim: Hashable, Sendable {
     }
 
     /// The terms of a claim.
-    public struct Terms: Hashable, Sendable {
+    package struct Terms: Hashable, Sendable {
         /// The worker's number: random, and new at each of its starts.
-        public var owner: Int64
+        package var owner: Int64
         /// How long a run is the worker's unless the worker renews the lease.
-        public var lease: CoreDuration
+        package var lease: CoreDuration
         /// How many attempts a run has before it is dead.
-        public var maxAttempts: Int
+        package var maxAttempts: Int
 
         /// Creates the terms of a claim.
-        public init(owner: Int64, lease: CoreDuration, maxAttempts: Int) {
+        package init(owner: Int64, lease: CoreDuration, maxAttempts: Int) {
             self.owner = owner
             self.lease = lease
             self.maxAttempts = maxAttempts
@@ -117,23 +117,23 @@ public struct DurableClaim: Hashable, Sendable {
     }
 
     /// The answer to a claim.
-    public struct Answer: Hashable, Sendable {
+    package struct Answer: Hashable, Sendable {
         /// The runs that are now the worker's.
-        public var runs: [DurableRun]
+        package var runs: [DurableRun]
         /// Runs that died in this call because the lease of their last attempt had expired; without their values.
-        public var dead: [DurableRun]
+        package var dead: [DurableRun]
         /// How long it takes until more can be claimed, if nothing is submitted: zero if the limit was reached, nil if
         /// nothing is left.
-        public var next: Duration?
+        package var next: Duration?
         /// The argument for ``StoreCalls/wait(in:after:atMost:)`` with which no later submit is missed.
-        public var mark: Int64
+        package var mark: Int64
         /// Why and since when the namespace is paused, so that there are no runs; nil if it is not.
-        public var pause: DurablePause?
+        package var pause: DurablePause?
         /// The instant of the claim in the store's time.
         package var now: CoreInstant?
 
         /// Creates an answer.
-        public init(
+        package init(
             runs: [DurableRun], dead: [DurableRun] = [], next: Duration?, mark: Int64, pause: DurablePause? = nil
         ) {
             self.runs = runs
@@ -167,7 +167,7 @@ public struct DurableRun: Hashable, Sendable {
     public var first: CoreInstant
     /// The number of this attempt, from 1.
     public var attempt: Int
-    /// The context of the last of the values: ``DurableSubmission/context``; nil if it has none.
+    /// The context of the last of the values: see ``DurableExecution/context``; nil if it has none.
     public var context: String?
 
     /// Creates a run as a server has handed it out.
@@ -200,23 +200,23 @@ public struct DurableRun: Hashable, Sendable {
     }
 }
 
-/// A worker's report on a run that it has; for implementers of a store.
-public struct DurableReport: Hashable, Sendable {
+/// A worker's report on a run that it has.
+package struct DurableReport: Hashable, Sendable {
     /// The name of the namespace.
-    public var namespace: String
+    package var namespace: String
     /// The bytes of the key.
-    public var key: [UInt8]
+    package var key: [UInt8]
     /// The id of the run.
-    public var run: Int64
+    package var run: Int64
     /// The fence of the worker's claim: the report counts only while it is the run's.
-    public var fence: Int64
+    package var fence: Int64
     /// The number of the worker.
-    public var owner: Int64
+    package var owner: Int64
     /// The kind of report.
-    public var kind: Kind
+    package var kind: Kind
 
     /// Creates a report.
-    public init(namespace: String, key: [UInt8], run: Int64, fence: Int64, owner: Int64, _ kind: Kind) {
+    package init(namespace: String, key: [UInt8], run: Int64, fence: Int64, owner: Int64, _ kind: Kind) {
         self.namespace = namespace
         self.key = key
         self.run = run
@@ -226,7 +226,7 @@ public struct DurableReport: Hashable, Sendable {
     }
 
     /// The kinds of report.
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// The handler is still running; the lease is extended to this time from now.
         case heartbeat(lease: CoreDuration)
         /// The handler returned.
@@ -241,7 +241,7 @@ public struct DurableReport: Hashable, Sendable {
     }
 
     /// The answer to a report.
-    public enum Answer: Hashable, Sendable {
+    package enum Answer: Hashable, Sendable {
         /// The report has been recorded.
         case accepted
         /// The heartbeat has been recorded, and a newer value has interrupted the run: the handler is to be cancelled.
@@ -254,14 +254,14 @@ public struct DurableReport: Hashable, Sendable {
 }
 
 /// The answers to calls that a worker made together: see ``StoreCalls/exchange(_:_:)``.
-public struct DurableExchange: Sendable {
+package struct DurableExchange: Sendable {
     /// The answers to the reports, in the order of the reports.
-    public var reports: [Result<DurableReport.Answer, DurableError>]
+    package var reports: [Result<DurableReport.Answer, DurableError>]
     /// The answer to the claim, if there was one.
-    public var claim: Result<DurableClaim.Answer, DurableError>?
+    package var claim: Result<DurableClaim.Answer, DurableError>?
 
-    /// Creates the answers; for implementers of a store.
-    public init(
+    /// Creates the answers.
+    package init(
         reports: [Result<DurableReport.Answer, DurableError>], claim: Result<DurableClaim.Answer, DurableError>?
     ) {
         self.reports = reports

@@ -9,7 +9,7 @@ public struct DurableLimits: Hashable, Sendable {
     public var tokenLifetime: Duration
     /// The number of bytes that a key may have, in every store. An index of PostgreSQL could not hold much longer ones.
     public static let longestKey = 1024
-    /// The number of bytes that the context of a submit may have, in every store: ``DurableSubmission/context``.
+    /// The number of bytes that the context of a submit may have, in every store: see ``DurableExecution/context``.
     public static let longestContext = 1024
 
     /// The largest value that the store accepts, in bytes of JSON: by default 1 MiB, at most 16 MiB.

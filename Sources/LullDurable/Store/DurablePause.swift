@@ -8,8 +8,8 @@ public struct DurablePause: Hashable, Sendable {
     /// paused it, or of the server. For people; nothing is decided by it.
     public var time: Duration
 
-    /// Creates a pause; for implementers of a store.
-    public init(reason: String?, time: Duration) {
+    /// Creates a pause.
+    package init(reason: String?, time: Duration) {
         self.reason = reason
         self.time = time
     }

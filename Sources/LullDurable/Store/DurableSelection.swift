@@ -46,8 +46,8 @@ public struct DurableSelectionCount: Hashable, Sendable {
     /// The number of dead runs.
     public var dead = 0
 
-    /// Creates the count of nothing; for implementers of a store.
-    public init() {}
+    /// Creates the count of nothing.
+    package init() {}
 }
 
 extension DurableSelection {

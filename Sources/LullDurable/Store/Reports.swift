@@ -70,8 +70,8 @@ public struct DurableStatus: Hashable, Sendable {
     /// The number of keys with a value that is ready, and that the limit or `maxRunning` holds back.
     public var limited: Int { nextStart != nil || running >= rules.maxRunning ?? .max ? ready : 0 }
 
-    /// Creates the status of an empty namespace; for implementers of a store.
-    public init(namespace: String, rules: DurableRules) {
+    /// Creates the status of an empty namespace.
+    package init(namespace: String, rules: DurableRules) {
         self.namespace = namespace
         self.rules = rules
     }
@@ -280,8 +280,8 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
     /// The context of the last of the values: ``DurableExecution/context``.
     public var context: String?
 
-    /// Creates the record of a dead run; for implementers of a store.
-    public init(
+    /// Creates the record of a dead run.
+    package init(
         id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, count: Int, attempts: Int,
         error: String?, age: Duration, context: String? = nil
     ) {
@@ -346,8 +346,8 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
     /// How long ago they ended.
     public var age: Duration
 
-    /// Creates the record of an end; for implementers of a store.
-    public init(
+    /// Creates the record of an end.
+    package init(
         key: Key, submits: ClosedRange<Int64>, how: DurableOutcome, run: Int64?, error: String?, age: Duration
     ) {
         self.key = key

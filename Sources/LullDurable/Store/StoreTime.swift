@@ -3,8 +3,7 @@ internal import Foundation
 internal import Lull
 package import LullCore
 
-/// The time of a store, which all its users share, derived from the clocks of their machines; for implementers of a
-/// store.
+/// The time of a store, which all its users share, derived from the clocks of their machines.
 ///
 /// Within one start of a machine (a *boot*) it follows a clock that counts through sleep and cannot be set. Under
 /// another boot, or when that clock has gone back (on a machine that was restored from a snapshot), it advances by the

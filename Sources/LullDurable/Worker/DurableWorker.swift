@@ -26,8 +26,8 @@ public struct DurableWorker: Hashable, Sendable {
     /// The number of runs that it holds. Those whose lease has expired count until another worker takes them over.
     public var running: Int
 
-    /// Creates a worker; for implementers of a store.
-    public init(_ identity: Identity, seen: Duration, running: Int) {
+    /// Creates a worker.
+    package init(_ identity: Identity, seen: Duration, running: Int) {
         self.identity = identity
         self.seen = seen
         self.running = running

@@ -274,7 +274,7 @@ final class StoreSimulation {
     }
 
     func discard(_ run: Int64) {
-        let submits = table.deadRun(run, in: namespace)?.run.value.submits.count ?? 0
+        let submits = table.deadRun(run, in: namespace)?.submits.count ?? 0
         discarded += Int64(submits)
         let isThere = step { table throws(DurableError) in try table.discard(run, in: namespace) }
         records.add(.discarded, at: now, run, isThere ? 1 : 0)

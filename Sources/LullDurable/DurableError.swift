@@ -21,7 +21,7 @@ public enum DurableError: Error, Hashable, Sendable {
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
     /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)
-    /// The namespace is not forgotten, because it has work or dead runs: see ``StoreCalls/forget(_:)``.
+    /// The namespace is not forgotten, because it has work or dead runs: see ``DurableStore/forget(_:)``.
     case hasWork(DurableStatus)
     /// The value has more bytes than ``DurableLimits/largestValue`` allows.
     case tooLarge(bytes: Int, limit: Int)

@@ -1,5 +1,5 @@
 internal import LullCore
-public import LullDurable
+package import LullDurable
 
 // Namespaces, and the calls of producers.
 

@@ -1,6 +1,6 @@
 internal import Lull
 package import LullCore
-public import LullDurable
+package import LullDurable
 
 // Looking, and dead runs.
 
@@ -153,7 +153,9 @@ extension PostgresStore {
     }
 
     /// Returns dead runs: see ``StoreCalls/dead(in:limit:)``.
-    package func oldestDeadRuns(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+    package func oldestDeadRuns(
+        in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         try checkText(namespace, "the name of the namespace")
         var statement = statement("dead", 3)
         statement.add(namespace)

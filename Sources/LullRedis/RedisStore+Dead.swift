@@ -1,5 +1,5 @@
 internal import LullCore
-public import LullDurable
+package import LullDurable
 
 // Dead runs. Each shard has their numbers by when they died.
 
@@ -24,7 +24,9 @@ extension RedisStore {
     }
 
     /// Returns dead runs: see ``StoreCalls/dead(in:limit:)``.
-    package func oldestDeadRuns(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
+    package func oldestDeadRuns(
+        in namespace: String, limit: Int
+    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
         var found: [DurableDeadRun<[UInt8]>] = []
         for dead in try await deadRuns(matching: .all, in: namespace, newestFirst: false, limit: limit) {
             // It may have been retried meanwhile.

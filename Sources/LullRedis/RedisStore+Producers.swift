@@ -1,6 +1,6 @@
 internal import Lull
 internal import LullCore
-public import LullDurable
+package import LullDurable
 
 // Namespaces, and the calls of producers.
 

@@ -1,6 +1,6 @@
 internal import Lull
 package import LullCore
-public import LullDurable
+package import LullDurable
 
 // Looking.
 

@@ -1,56 +1,31 @@
-internal import Dispatch
 internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// A serial queue of the calls of a store, with a thread of its own that runs SQLite.
+/// The calls of a store in a file, and the thread that makes them.
 ///
-/// The thread is not one of the cooperative pool: it blocks while the disk works and while other processes write. It
-/// makes all pending calls in one transaction, so that they share the cost of the commit.
+/// The thread blocks while the disk works and while other processes write. It makes all pending calls in one
+/// transaction, so that they share the cost of the commit.
 final class CallQueue: Sendable {
-    private struct State: WakingState {
-        var reads: [StoreCall] = []
-        var writes: [StoreCall] = []
+    struct State: WakingState {
         var wakeSignal = WakeSignal()
-        /// Whether the thread sleeps or is about to: a new call has to wake it.
-        var isParked = false
-        var isClosed = false
-        var hasEnded = false
-        /// The calls of ``CallQueue/close()`` that wait for the thread to end.
-        var closers: [CheckedContinuation<Void, Never>] = []
-
-        /// Removes and returns the writing calls that have waited longest.
-        mutating func takeWrites(atMost count: Int) -> [StoreCall] {
-            let taken = Array(writes.prefix(count))
-            writes.removeFirst(taken.count)
-            return taken
-        }
     }
 
-    /// The most calls in one transaction: an answer should not wait for too many other calls.
-    static let maxBatch = 256
-    /// How often the thread looks for commits of other processes while workers wait.
-    static let foreignCommitInterval = DispatchTimeInterval.milliseconds(90)
-    /// How long the thread looks for the next call before it sleeps, if the last one came within that time.
-    static let lingerTime = DispatchTimeInterval.microseconds(150)
-    /// The time without a write after which the file is cleaned up.
-    static let cleanUpDelay = DispatchTimeInterval.seconds(1)
+    private let state: Guarded<State>
+    private let thread: StoreThread<StoreCall>
 
-    private let state = Guarded(State())
-    private let signal = DispatchSemaphore(value: 0)
+    /// Starts the thread.
+    ///
+    /// - Parameter body: Opens the file, and makes the calls with the loop that it gets.
+    init(_ body: @escaping @Sendable (CallLoop) -> Void) throws(DurableError) {
+        let state = Guarded(State())
+        self.state = state
+        thread = try StoreThread("lull-sqlite") { body(CallLoop($0, state)) }
+    }
 
-    // MARK: - Callers
-
-    /// Adds a call, and wakes the thread if it sleeps.
+    /// Adds a call.
     func enqueue(_ call: StoreCall) {
-        let (isClosed, wasParked) = state.change { state in
-            if state.isClosed { return (true, false) }
-            if call.writes { state.writes.append(call) } else { state.reads.append(call) }
-            defer { state.isParked = false }
-            return (false, state.isParked)
-        }
-        if isClosed { call.refusal(.closed)() }
-        if wasParked { signal.signal() }
+        if !thread.add(call) { call.refusal(.closed)() }
     }
 
     /// Calls `body` with the wake signal under the lock, and resumes the waiters that it has woken.
@@ -58,168 +33,177 @@ final class CallQueue: Sendable {
         state.changeAndWake { body(&$0.wakeSignal) }
     }
 
-    /// Adds a worker that waits for the wake signal, and wakes the thread, which then looks for commits of other
-    /// processes.
-    ///
-    /// - Returns: Whether the worker has to wait.
-    func add(
-        _ waiter: WakeSignal.Waiter, id: Int64, for subject: WakeSignal.Subject, in namespace: String, after mark: Int64
-    ) -> Bool {
-        let (waits, wasParked) = state.change { state in
-            // A cancellation that came earlier found nothing to resume.
-            guard !Task.isCancelled, !state.isClosed,
-                state.wakeSignal.add(waiter, id: id, for: subject, in: namespace, after: mark)
-            else { return (false, false) }
-            defer { state.isParked = false }
-            return (true, state.isParked)
+    /// Waits until the wake signal is given after a mark, at most for a time. Meanwhile the thread looks for commits of
+    /// other processes.
+    func wait(
+        for subject: WakeSignal.Subject, in namespace: String, after mark: Int64, atMost time: Duration,
+        by clock: StoreClock
+    ) async throws(DurableError) {
+        if thread.isClosed { throw .closed }
+        let thread = thread
+        await state.wait(for: subject, in: namespace, after: mark, atMost: time, by: clock) { _ in
+            // The thread may sleep for longer than it may now.
+            thread.wake()
+            return thread.isClosed
         }
-        if wasParked { signal.signal() }
-        return waits
     }
-
-    var isClosed: Bool { state.change { $0.isClosed } }
 
     /// Refuses new calls. Pending ones are answered.
     func beginClosing() {
-        state.changeAndWake { state in
-            state.isClosed = true
-            state.wakeSignal.signalAll()
-        }
-        signal.signal()
+        thread.beginClosing()
+        state.changeAndWake { $0.wakeSignal.signalAll() }
     }
 
     /// Refuses new calls, and returns when the thread has ended.
     func close() async {
         beginClosing()
-        await withCheckedContinuation { continuation in
-            let hasEnded = state.change { state in
-                if !state.hasEnded { state.closers.append(continuation) }
-                return state.hasEnded
-            }
-            if hasEnded { continuation.resume() }
+        await thread.close()
+    }
+}
+
+/// The loop of the thread; only the thread uses it.
+final class CallLoop {
+    /// The most calls in one transaction: an answer should not wait for too many other calls.
+    static let maxBatch = 256
+    /// How often the thread looks for commits of other processes while workers wait.
+    static let foreignCommitInterval = Duration.milliseconds(90)
+    /// How long the thread looks for the next call before it sleeps, if the last one came within that time.
+    static let lingerTime = Duration.microseconds(150)
+    /// The time without a write after which the file is cleaned up.
+    static let cleanUpDelay = Duration.seconds(1)
+
+    private let thread: StoreThread<StoreCall>
+    private let state: Guarded<CallQueue.State>
+    private var reads: [StoreCall] = []
+    private var writes: [StoreCall] = []
+    private var isClosed = false
+
+    fileprivate init(_ thread: StoreThread<StoreCall>, _ state: Guarded<CallQueue.State>) {
+        self.thread = thread
+        self.state = state
+    }
+
+    /// Takes the calls that were added.
+    ///
+    /// - Returns: Whether any is there.
+    private func take() -> Bool {
+        let (calls, isClosed) = thread.takeCalls()
+        for call in calls {
+            if call.writes { writes.append(call) } else { reads.append(call) }
         }
+        self.isClosed = isClosed
+        return !reads.isEmpty || !writes.isEmpty
     }
 
-    // MARK: - The thread
-
-    /// The next step of the thread.
-    private enum Turn {
-        case work(reads: [StoreCall], writes: [StoreCall])
-        case park
-        case end
-    }
-
-    private func nextTurn() -> (turn: Turn, hasWaiters: Bool) {
-        state.change { state in
-            state.isParked = false
-            let hasWaiters = state.wakeSignal.hasWaiters
-            guard state.reads.isEmpty, state.writes.isEmpty else {
-                let writes = state.takeWrites(atMost: Self.maxBatch)
-                defer { state.reads = [] }
-                return (.work(reads: state.reads, writes: writes), hasWaiters)
-            }
-            if state.isClosed { return (.end, hasWaiters) }
-            state.isParked = true
-            return (.park, hasWaiters)
-        }
-    }
-
-    /// Makes calls until the store is closed. Runs on the thread.
+    /// Makes calls until the store is closed.
     func run(_ file: SQLiteFile) {
         var isClean = true
-        var lastWrite = DispatchTime.now()
-        var lastAnswer = lastWrite
-        var lastLook = lastWrite
+        var lastWrite = ContinuousClock.now
+        var (lastAnswer, lastLook) = (lastWrite, lastWrite)
+        var hasSlept = false
         // Whether the last call came soon enough after an answer to be worth waiting for.
         var lingers = false
         while true {
-            let (turn, hasWaiters) = nextTurn()
-            switch turn {
-            case .work(let reads, let writes):
-                if !reads.isEmpty { file.read(reads) }
-                if !writes.isEmpty {
-                    var room = Self.maxBatch - writes.count
-                    file.write(writes) {
-                        let more = state.change { $0.takeWrites(atMost: room) }
-                        room -= more.count
-                        return more
-                    }
+            let hasWaiters = state.change { $0.wakeSignal.hasWaiters }
+            if take() {
+                if hasSlept { lingers = .now < lastAnswer + Self.lingerTime }
+                hasSlept = false
+                if makeCalls(with: file) {
                     isClean = false
-                    lastWrite = .now()
+                    lastWrite = .now
                 }
-                lastAnswer = .now()
+                lastAnswer = .now
                 if lingers { lingers = linger() }
-            case .park:
-                var end = isClean ? DispatchTime.distantFuture : lastWrite + Self.cleanUpDelay
-                if hasWaiters { end = min(end, lastLook + Self.foreignCommitInterval) }
-                if signal.wait(timeout: end) == .success {
-                    lingers = .now() < lastAnswer + Self.lingerTime
-                } else if !isClean, .now() >= lastWrite + Self.cleanUpDelay {
+            } else if isClosed {
+                return file.cleanUp()
+            } else {
+                var end = isClean ? nil : lastWrite + Self.cleanUpDelay
+                if hasWaiters {
+                    let look = lastLook + Self.foreignCommitInterval
+                    end = min(end ?? look, look)
+                }
+                thread.wait(until: end)
+                hasSlept = true
+                if !isClean, .now >= lastWrite + Self.cleanUpDelay {
                     file.cleanUp()
                     isClean = true
                 }
-            case .end:
-                file.cleanUp()
-                return
             }
             // Workers of this process may wait although other callers keep it busy.
-            if hasWaiters, .now() >= lastLook + Self.foreignCommitInterval {
+            if hasWaiters, .now >= lastLook + Self.foreignCommitInterval {
                 signalForeignCommits(to: file)
                 file.maintain()
-                lastLook = .now()
+                lastLook = .now
             }
         }
     }
 
-    /// Makes calls that only read until the store is closed. Runs on the thread.
-    func run(_ reader: SQLiteReader) {
-        while true {
-            switch nextTurn().turn {
-            case .work(let reads, let writes): for call in reads + writes { reader.make(call) }
-            case .park: signal.wait()
-            case .end: return
-            }
+    /// Makes the calls that were taken, and those that come while a transaction is open.
+    ///
+    /// - Returns: Whether any of them writes.
+    private func makeCalls(with file: SQLiteFile) -> Bool {
+        if !reads.isEmpty { file.read(reads) }
+        reads = []
+        var room = Self.maxBatch
+        func next() -> [StoreCall] {
+            let some = Array(writes.prefix(room))
+            writes.removeFirst(some.count)
+            room -= some.count
+            return some
         }
+        let first = next()
+        if first.isEmpty { return false }
+        file.write(first) {
+            _ = take()
+            return next()
+        }
+        return true
     }
 
     /// Looks for the next call for a while: waking the thread takes longer than the rest of a short transaction.
     ///
     /// - Returns: Whether there is one.
     private func linger() -> Bool {
-        let end = DispatchTime.now() + Self.lingerTime
+        let end = ContinuousClock.now + Self.lingerTime
         repeat {
-            if state.change({ !$0.reads.isEmpty || !$0.writes.isEmpty }) { return true }
-        } while .now() < end
+            if take() { return true }
+        } while .now < end
         return false
     }
 
-    /// Resumes the calls of ``close()``, after the thread has closed the file.
-    func end() {
-        let closers = state.change { state in
-            state.hasEnded = true
-            defer { state.closers = [] }
-            return state.closers
+    /// Makes calls that only read until the store is closed.
+    func run(_ reader: SQLiteReader) {
+        while true {
+            if take() {
+                for call in reads + writes { reader.make(call) }
+                (reads, writes) = ([], [])
+            } else if isClosed {
+                return
+            } else {
+                thread.wait(until: nil)
+            }
         }
-        for closer in closers { closer.resume() }
     }
 
     /// Wakes the workers that can claim what other processes have committed.
     private func signalForeignCommits(to file: SQLiteFile) {
         do throws(DurableError) {
             guard try file.hasForeignCommits() else { return }
-            withWakeSignal { signal in for name in signal.lookedAt { signal.signalInterruption(in: name) } }
+            state.changeAndWake { state in
+                for name in state.wakeSignal.lookedAt { state.wakeSignal.signalInterruption(in: name) }
+            }
             for name in state.change({ $0.wakeSignal.namespaces }) {
                 let (next, isPaused) = try file.read { transaction throws(DurableError) in
                     try transaction.nextWake(in: name)
                 }
-                withWakeSignal { signal in
-                    if let next { signal.signal(next, in: name) }
-                    if !isPaused { signal.signalResumption(in: name) }
+                state.changeAndWake { state in
+                    if let next { state.wakeSignal.signal(next, in: name) }
+                    if !isPaused { state.wakeSignal.signalResumption(in: name) }
                 }
             }
         } catch {
             // The workers get the error when they claim.
-            withWakeSignal { $0.signalAll() }
+            state.changeAndWake { $0.wakeSignal.signalAll() }
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
-package import LullCore
+internal import Lull
+internal import LullCore
 public import LullDurable
 
 /// Stores the pending work of durable debouncers in one SQLite file, which any number of processes on one machine may
@@ -26,7 +27,7 @@ public import LullDurable
 /// When a commit fails, the store closes the file, opens it again, and answers by its contents. Only if that fails,
 /// too, does it answer ``/LullDurable/DurableError/unknown(_:)``.
 public final class SQLiteStore: DurableStore {
-    private let queue = CallQueue()
+    private let queue: CallQueue
     private let clock: StoreClock
 
     /// Opens a store, and creates its file if it does not exist, with the permissions 0600: only its owner can read it.
@@ -53,28 +54,23 @@ public final class SQLiteStore: DurableStore {
     /// Opens a store with all options.
     package init(_ path: String, _ options: SQLiteFile.Options) async throws(DurableError) {
         clock = options.clock
-        let failure = await withCheckedContinuation { continuation in
-            let queue = queue
-            let thread = Thread {
-                do throws(DurableError) {
-                    if options.isReadOnly {
-                        let reader = try SQLiteReader(path, options)
-                        continuation.resume(returning: DurableError?.none)
-                        queue.run(reader)
-                    } else {
-                        let file = try SQLiteFile(path, options)
-                        continuation.resume(returning: DurableError?.none)
-                        queue.run(file)
-                    }
-                } catch {
-                    continuation.resume(returning: error)
+        let opening = Guarded(Opening())
+        queue = try CallQueue { loop in
+            do throws(DurableError) {
+                if options.isReadOnly {
+                    let reader = try SQLiteReader(path, options)
+                    opening.finish(nil)
+                    loop.run(reader)
+                } else {
+                    let file = try SQLiteFile(path, options)
+                    opening.finish(nil)
+                    loop.run(file)
                 }
-                queue.end()
+            } catch {
+                opening.finish(error)
             }
-            thread.name = "lull-sqlite"
-            thread.start()
         }
-        if let failure { throw failure }
+        if let failure = await opening.failure() { throw failure }
     }
 
     deinit { queue.beginClosing() }
@@ -107,15 +103,36 @@ extension SQLiteStore: RowStore {
     package func waitForSignal(
         _ subject: WakeSignal.Subject, in namespace: String, after mark: Int64, atMost time: Duration
     ) async throws(DurableError) {
-        if queue.isClosed { throw .closed }
-        let id = queue.withWakeSignal { $0.makeID() }
-        await WakeSignal.wait(atMost: time, by: clock) { [queue] waiter in
-            queue.add(waiter, id: id, for: subject, in: namespace, after: mark)
-        } remove: { [queue] in
-            queue.withWakeSignal { $0.remove(id: id, for: subject, in: namespace) }
-        }
+        try await queue.wait(for: subject, in: namespace, after: mark, atMost: time, by: clock)
     }
 
     /// Every step begins with a look at the names of the files.
     package func check() async throws(DurableError) { _ = try await presentInstant(in: "") }
+}
+
+/// Whether the thread has opened the file, and the caller that waits for it.
+private struct Opening {
+    var result: DurableError??
+    var caller: CheckedContinuation<DurableError?, Never>?
+}
+
+extension Guarded<Opening> {
+    /// Takes note of the end: nil if the file is open.
+    fileprivate func finish(_ failure: DurableError?) {
+        change { opening in
+            opening.result = .some(failure)
+            return opening.caller
+        }?.resume(returning: failure)
+    }
+
+    /// Waits for the end.
+    fileprivate func failure() async -> DurableError? {
+        await withCheckedContinuation { caller in
+            let result = change { opening in
+                opening.caller = caller
+                return opening.result
+            }
+            if let result { caller.resume(returning: result) }
+        }
+    }
 }

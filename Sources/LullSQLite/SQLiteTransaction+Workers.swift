@@ -5,7 +5,9 @@ package import LullDurable
 
 extension SQLiteTransaction {
     /// See ``DurableTable/announce(_:in:)``.
-    package mutating func announce(_ worker: DurableWorker.Identity, in namespace: DurableNamespace) throws(DurableError) {
+    package mutating func announce(_ worker: DurableWorker.Identity, in namespace: DurableNamespace)
+        throws(DurableError)
+    {
         let deletion = try connection[.forgetWorkers]
         deletion.bind(":namespace", namespace.id)
         deletion.bind(":before", now.nanoseconds - DurableWorker.memory.nanoseconds)

@@ -155,7 +155,8 @@ extension SQLiteTransaction {
     }
 
     /// Lists the keys with work that wake first.
-    package func upcoming(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableListing<[UInt8]>] {
+    package func upcoming(limit: Int, in namespace: DurableNamespace) throws(DurableError) -> [DurableListing<[UInt8]>]
+    {
         var listings: [DurableListing<[UInt8]>] = []
         let rows = try connection[.earliestRows]
         defer { rows.reset() }
@@ -190,7 +191,8 @@ extension SQLiteTransaction {
     }
 
     /// Returns a dead run with its values.
-    package func deadRun(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableDeadRun<[UInt8]>? {
+    package func deadRun(_ run: Int64, in namespace: DurableNamespace) throws(DurableError) -> DurableDeadRun<[UInt8]>?
+    {
         let statement = try connection[.deadByRun]
         defer { statement.reset() }
         statement.bind(":run", run)

@@ -91,7 +91,9 @@ package final class ServerLoad: Sendable {
     package func drain(_ store: any StoreCalls) async throws {
         while true {
             _ = try? await store.flush(nil, in: "n")
-            if await work(on: store) == 0, try await store.list(in: "n", prefix: [], from: [], limit: 1).isEmpty { return }
+            if await work(on: store) == 0, try await store.list(in: "n", prefix: [], from: [], limit: 1).isEmpty {
+                return
+            }
             try await Task.sleep(for: .milliseconds(20))
         }
     }

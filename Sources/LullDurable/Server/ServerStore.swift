@@ -6,7 +6,7 @@ package import LullCore
 /// A store for another server implements what this protocol requires, and of ``StoreCalls`` those
 /// calls that are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`,
 /// `announce`, `workers`, `dead`, `deadRuns`, `deadRun`, `retry`, `discard`, `count`, `pause`, `resume`, `forget` and
-/// `presentInstant`. The other calls are here. The store talks to its server from a ``ServerThread``, and puts submits
+/// `presentInstant`. The other calls are here. The store talks to its server from a ``StoreThread``, and puts submits
 /// together by a ``SubmitQueue``.
 package protocol ServerStore: StoreCalls {
     /// What the store knows beside what all stores do.

@@ -13,6 +13,20 @@ public protocol DurableStore: Sendable {
 }
 
 extension DurableStore {
+    /// Returns all namespaces of the store, by name, with their counts.
+    public func status() async throws(DurableError) -> [DurableStatus] { try await calls.status() }
+
+    /// Deletes a namespace that has no work and no dead runs: its rules, its counters, how its submits have ended, and
+    /// the answers to its tokens. It can be opened again, with any rules. Numbers of submits and runs do not begin
+    /// again.
+    ///
+    /// Stop what uses the namespace first: its later calls throw ``DurableError/noPolicy(namespace:)``, unless the
+    /// store opens namespaces again that a server has lost.
+    ///
+    /// - Throws: ``DurableError/hasWork(_:)`` if it has work or dead runs; ``DurableError/noPolicy(namespace:)`` if
+    ///   there is no such namespace.
+    public func forget(_ namespace: String) async throws(DurableError) { try await calls.forget(namespace) }
+
     /// The calls of the store.
     package var calls: any StoreCalls {
         guard let calls = self as? any StoreCalls else {

@@ -62,7 +62,8 @@ extension DurableTable {
     /// Claims those of the found rows that may start by an instant, in that order, and moves `wake` of the others
     /// later.
     private mutating func take(
-        from found: [DurableEntry], through certain: CoreInstant, _ result: inout ClaimResult<Place>, _ claim: DurableClaim,
+        from found: [DurableEntry], through certain: CoreInstant, _ result: inout ClaimResult<Place>,
+        _ claim: DurableClaim,
         in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) {
         var startable: [(at: CoreInstant, entry: DurableEntry, rest: Int64?)] = []

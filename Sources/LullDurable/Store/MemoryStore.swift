@@ -1,5 +1,5 @@
 internal import Lull
-package import LullCore
+internal import LullCore
 
 /// A store in memory, for tests of code that uses a ``DurableDebouncer``. Its contents are lost with it.
 ///

@@ -67,7 +67,8 @@ package struct MemoryTable: DurableTable {
         self[namespace].rows[key]
     }
 
-    package mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace) {
+    package mutating func insert(_ row: DurableRow, wake: CoreInstant, of key: [UInt8], in namespace: DurableNamespace)
+    {
         latestHandle += 1
         self[namespace].rows[key] = DurableEntry(handle: latestHandle, key: key, row: row, wake: wake)
         written.note(wake, in: namespace)
@@ -90,7 +91,9 @@ package struct MemoryTable: DurableTable {
         self[namespace].rows[entry.key] = nil
     }
 
-    package mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int) -> [DurableEntry] {
+    package mutating func earliest(in namespace: DurableNamespace, through now: CoreInstant, limit: Int)
+        -> [DurableEntry]
+    {
         let due = self[namespace].rows.values.filter { $0.wake <= now }
         return Array(due.sorted { ($0.wake, $0.handle) < ($1.wake, $1.handle) }.prefix(limit))
     }
@@ -135,7 +138,9 @@ package struct MemoryTable: DurableTable {
         }
     }
 
-    package mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) { self[namespace].totals += totals }
+    package mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) {
+        self[namespace].totals += totals
+    }
 
     package mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace

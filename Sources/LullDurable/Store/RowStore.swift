@@ -162,7 +162,8 @@ extension RowStore {
         let namespace = claim?.namespace ?? reports.first?.namespace
         do throws(DurableError) {
             return try await step(StepAccess(.works, namespace, keys: reports.map(\.key))) {
-                table throws(DurableError) in table.exchange(reports, claim)
+                table throws(DurableError) in
+                table.exchange(reports, claim)
             } then: { exchange, signal in
                 exchange.answers { next, isPaused in
                     signal.announce(next, in: claim?.namespace ?? "", isPaused: isPaused)

@@ -21,15 +21,7 @@ package protocol StoreCalls: DurableStore {
     @discardableResult
     func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules
 
-    /// Deletes a namespace that has no work and no dead runs: its rules, its counters, how its submits have ended, and
-    /// the answers to its tokens. It can be opened again, with any rules. Numbers of submits and runs do not begin
-    /// again.
-    ///
-    /// Stop what uses the namespace first: its later calls throw ``DurableError/noPolicy(namespace:)``, unless the
-    /// store opens namespaces again that a server has lost.
-    ///
-    /// - Throws: ``DurableError/hasWork(_:)`` if it has work or dead runs; ``DurableError/noPolicy(namespace:)`` if
-    ///   there is no such namespace.
+    /// Deletes a namespace: see ``DurableStore/forget(_:)``.
     func forget(_ namespace: String) async throws(DurableError)
 
     /// Pauses a namespace: from then on a claim hands out nothing and takes nothing over, until ``resume(_:)``. Nothing

@@ -31,7 +31,7 @@ final class Client: ServerClient {
         case listen
     }
 
-    private let thread: ServerThread<Item>
+    private let thread: StoreThread<Item>
 
     /// Starts the thread.
     ///
@@ -40,7 +40,7 @@ final class Client: ServerClient {
     init(
         _ url: ConnectionURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void
     ) throws(DurableError) {
-        thread = try ServerThread("lull-postgres") { ClientLoop(url, options, notified: notified).run($0) }
+        thread = try StoreThread("lull-postgres") { ClientLoop(url, options, notified: notified).run($0) }
     }
 
     func add(_ entry: SubmitQueue.Entry) -> Bool { thread.add(.submit(entry)) }

@@ -38,7 +38,7 @@ final class ClientLoop {
     }
 
     /// Makes calls until the client is closed and all have been answered.
-    func run(_ thread: ServerThread<Client.Item>) {
+    func run(_ thread: StoreThread<Client.Item>) {
         while true {
             let (items, isClosed) = thread.takeCalls()
             for item in items {

@@ -27,7 +27,7 @@ final class Connection {
         return lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
     }
 
-    typealias Wait = ServerThread<Client.Item>.Wait
+    typealias Wait = StoreThread<Client.Item>.Wait
 
     // MARK: - Connecting
 

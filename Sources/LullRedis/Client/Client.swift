@@ -24,7 +24,7 @@ final class Client: ServerClient {
         case replicas(Int)
     }
 
-    private let thread: ServerThread<Item>
+    private let thread: StoreThread<Item>
 
     /// Starts the thread.
     ///
@@ -34,7 +34,7 @@ final class Client: ServerClient {
         _ url: RedisURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void
     ) throws(DurableError) {
         try Self.loadLibrary(withTLS: url.usesTLS)
-        thread = try ServerThread("lull-redis") { ClientLoop(url, options, notified: notified).run($0) }
+        thread = try StoreThread("lull-redis") { ClientLoop(url, options, notified: notified).run($0) }
     }
 
     /// Finds the library of the protocol on this machine, once.

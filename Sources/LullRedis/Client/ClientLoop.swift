@@ -42,7 +42,7 @@ final class ClientLoop {
     private var links: [Link] { nodes.values.flatMap { [$0.submits, $0.calls] } + (listening.map { [$0] } ?? []) }
 
     /// Makes calls until the client is closed and all have been answered.
-    func run(_ thread: ServerThread<Client.Item>) {
+    func run(_ thread: StoreThread<Client.Item>) {
         while true {
             let (items, isClosed) = thread.takeCalls()
             for item in items { take(item) }

@@ -78,7 +78,7 @@ final class Link {
 
     // MARK: - What to wait for
 
-    var descriptor: (number: Int32, wait: ServerThread<Client.Item>.Wait)? {
+    var descriptor: (number: Int32, wait: StoreThread<Client.Item>.Wait)? {
         switch state {
         case .closed: nil
         case .connecting(let connection, _): (connection.descriptor, .writing)

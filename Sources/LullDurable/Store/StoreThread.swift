@@ -2,17 +2,17 @@ internal import CLullPolling
 internal import Foundation
 internal import Lull
 
-/// The thread on which a store talks to its servers: it waits for several connections at once, and never for one of
-/// them.
+/// The thread of a store, on which SQLite runs, or which talks to servers: not one of the cooperative pool, since it
+/// blocks.
 ///
 /// Callers add calls from any thread, each with a closure for its answer. The thread runs a loop: it takes the calls
-/// that were added, sends what can be sent, and waits until a connection is ready or a call is added.
-package final class ServerThread<Call: Sendable>: Sendable {
+/// that were added, makes them or sends what can be sent, and waits until a connection is ready or a call is added.
+package final class StoreThread<Call: Sendable>: Sendable {
     private struct Inbox: Sendable {
         var calls: [Call] = []
         var isClosed = false
         var hasEnded = false
-        /// The calls of ``ServerThread/close()`` that wait for the thread to end.
+        /// The calls of ``StoreThread/close()`` that wait for the thread to end.
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -41,7 +41,7 @@ package final class ServerThread<Call: Sendable>: Sendable {
     ///
     /// - Parameter run: Makes calls until the thread is closed and all have been answered.
     package init(
-        _ name: String, _ run: @escaping @Sendable (ServerThread) -> Void
+        _ name: String, _ run: @escaping @Sendable (StoreThread) -> Void
     ) throws(DurableError) {
         var descriptors: [Int32] = [-1, -1]
         guard lull_make_pipe(&descriptors) == 0 else { throw .unusable("no descriptors are left") }
@@ -78,6 +78,9 @@ package final class ServerThread<Call: Sendable>: Sendable {
     }
 
     package var isClosed: Bool { inbox.change { $0.isClosed } }
+
+    /// Lets the thread look around, if it sleeps.
+    package func wake() { lull_write_byte(writing) }
 
     /// Refuses new calls. Earlier ones are answered.
     package func beginClosing() {
@@ -124,6 +127,9 @@ package final class ServerThread<Call: Sendable>: Sendable {
         if polled[descriptors.count].revents != 0 { lull_drain(reading) }
         return descriptors.indices.filter { polled[$0].revents != 0 }
     }
+
+    /// Waits until a call is added, or an instant has come.
+    package func wait(until deadline: ContinuousClock.Instant?) { _ = wait(for: [], until: deadline) }
 
     private func end() {
         let closers = inbox.change { inbox in

@@ -30,7 +30,7 @@ enum Looks {
         }
     }
 
-    private static func status(_ store: any DurableStore) -> Spread {
+    private static func status(_ store: any StoreCalls) -> Spread {
         Spread((0..<11).map { _ in milliseconds { _ = blocking { try await store.status() } } })
     }
 
@@ -88,7 +88,7 @@ enum Looks {
         private var longest = 0.0
         private let done = DispatchSemaphore(value: 0)
 
-        init(to store: any DurableStore) {
+        init(to store: any StoreCalls) {
             Thread.detachNewThread { [self] in
                 var number = 0
                 while !lock.withLock({ hasEnded }) {

@@ -83,7 +83,7 @@ enum Serve {
         ]
     }
 
-    private static func blockingOpen(_ url: String) throws -> any DurableStore {
+    private static func blockingOpen(_ url: String) throws -> any StoreCalls {
         blocking { try await Servers.open(url) }
     }
 

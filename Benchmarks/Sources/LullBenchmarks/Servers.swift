@@ -11,7 +11,7 @@ enum Servers {
     static let namespace = "bench"
     static let value = String(repeating: "v", count: 100)
 
-    static func open(_ url: String) async throws -> any DurableStore {
+    static func open(_ url: String) async throws -> any StoreCalls {
         if url.hasPrefix("sqlite:") { return try await SQLiteStore(path: String(url.dropFirst("sqlite:".count))) }
         return url.hasPrefix("redis") ? try await RedisStore(url: url) : try await PostgresStore(url: url)
     }
@@ -34,7 +34,7 @@ enum Servers {
     }
 
     /// Submits a value to each of these keys, from 64 tasks.
-    static func fill(_ store: any DurableStore, _ keys: [String]) {
+    static func fill(_ store: any StoreCalls, _ keys: [String]) {
         let value = Array(value.utf8)
         blocking {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -52,7 +52,7 @@ enum Servers {
     }
 
     /// 64 tasks that submit, each one after the other.
-    static func rate(of store: any DurableStore, keys: Int, seconds: Int) -> Double {
+    static func rate(of store: any StoreCalls, keys: Int, seconds: Int) -> Double {
         let value = Array(value.utf8)
         let end = ContinuousClock.now + .seconds(seconds)
         let count = blocking {

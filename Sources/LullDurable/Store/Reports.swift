@@ -159,7 +159,7 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
         ]
         let held = row.ready.map { $0.isHeld ? $0.count : 0 } ?? 0
         pending = held + (row.pending == nil ? 0 : row.gate.count)
-        pendingFor = first.compactMap(\.self).min().map(age)
+        pendingFor = first.compactMap { $0 }.min().map(age)
         dueIn = row.due(by: rules).map { .nanoseconds(now.duration(to: $0).nanoseconds) }
         ready = (row.ready?.count ?? 0) - held
         readyFor = row.ready.flatMap { $0.isHeld ? nil : age($0.due) }

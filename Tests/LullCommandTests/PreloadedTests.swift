@@ -10,23 +10,21 @@
     /// The command under libraries that intercept the system's calls, as fakechroot and libfaketime do.
     @Suite("lull under a preloaded library", .enabled(if: compiler != nil, "there is no clang"))
     struct PreloadedTests {
-        /// Hides the arguments in /proc, and moves the environment away from them.
+        /// Moves the environment away from the arguments before Swift looks for them, and hides where the stack is.
         private static let source = """
             #define _GNU_SOURCE
             #include <dlfcn.h>
-            #include <errno.h>
             #include <stdio.h>
             #include <stdlib.h>
             #include <string.h>
             extern char **environ;
             FILE *fopen(const char *path, const char *mode) {
-                if (!strcmp(path, "/proc/self/cmdline")) return errno = ENOENT, NULL;
-                return ((FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, "fopen"))(path, mode);
-            }
-            __attribute__((constructor)) static void move(void) {
+                if (strcmp(path, "/proc/self/maps"))
+                    return ((FILE *(*)(const char *, const char *))dlsym(RTLD_NEXT, "fopen"))(path, mode);
                 size_t count = 0;
                 while (environ[count]) count++;
                 environ = memcpy(calloc(count + 1, sizeof(char *)), environ, count * sizeof(char *));
+                return NULL;
             }
             """
 

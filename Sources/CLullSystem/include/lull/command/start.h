@@ -23,8 +23,8 @@ static void lull_end(int number) {
     raise(number);
 }
 
-// glibc passes the arguments of `main`. Swift reads those in /proc, which a bare root folder lacks, and which libraries
-// that intercept system calls, such as fakechroot, may hide.
+// glibc passes the arguments of `main`. Swift looks for them on the stack, below the environment: it needs /proc for
+// that, which a bare root folder lacks, and an environment that no library, such as fakechroot, has moved.
 static void lull_before_main(int count, char **arguments) {
 #if defined(__GLIBC__)
     *lull_given() = (struct lull_given_arguments){count, arguments};

@@ -59,6 +59,36 @@ enum Filters {
         return measure(records) { filter.process.waitUntilExit() }
     }
 
+    /// Measures the folding of parts that bring a new member each: many in proportion to few.
+    static func merging(_ effort: Effort) -> [Line] {
+        guard Command.path != nil else { return [Line("not measured: --lull was not given", Spread(.nan), "")] }
+        func rate(_ parts: Int) throws -> Double {
+            let file = FileManager.default.temporaryDirectory.appending(path: "lull-\(getpid()).jsonl")
+            try Data((0..<parts).map { "{\"member\($0)\":\($0)}\n" }.joined().utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let filter = try start(["--wait", "10h", "--combine", "merge-json"], FileHandle(forReadingFrom: file))
+            return measure(parts) {
+                _ = filter.output.readDataToEndOfFile()
+                filter.process.waitUntilExit()
+            }
+        }
+        do {
+            var rates: (many: [Double], few: [Double]) = ([], [])
+            for _ in 0..<max(3, effort.rounds) {
+                rates.many.append(try rate(200_000))
+                rates.few.append(try rate(20_000))
+            }
+            return [
+                Line(
+                    "merge-json, 200,000 parts with a new member each", Spread(rates.many), "/s",
+                    against: "20,000 parts", Spread(rates.few),
+                    ratio: Spread(zip(rates.many, rates.few).map { $0 / $1 }), target: .ratioAtLeast(0.5))
+            ]
+        } catch {
+            return [Line("not measured: \(error)", Spread(.nan), "")]
+        }
+    }
+
     static func backlog(in place: Place) -> @Sendable (Effort) -> [Line] {
         { effort in
             place.onStore { url in

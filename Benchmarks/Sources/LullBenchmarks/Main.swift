@@ -31,6 +31,7 @@ enum Main {
         Row("durable-run", Durable.runs),
         Row("durable-two", Durable.twoProcesses),
         Row("durable-idle", Durable.idle),
+        Row("merge", Filters.merging),
         Row("durable-new-keys", Filters.newKeys(in: .file)),
         Row("durable-backlog", Filters.backlog(in: .file)),
         Row("durable-all", Looks.changes),

@@ -20,7 +20,8 @@ enum JSONMergePatch {
         }
     }
 
-    private struct Object {
+    /// A class: each patch changes the result in place, and costs only its own size.
+    private final class Object {
         struct Member {
             /// The name in quotation marks, as it stands.
             let spelling: ArraySlice<UInt8>
@@ -31,11 +32,11 @@ enum JSONMergePatch {
         }
 
         /// In the order of their first appearance.
-        private(set) var members: [Member] = []
+        private var members: [Member] = []
         private var places: [[UInt8]: Int] = [:]
 
         /// Sets the value of a member. If a name occurs twice in an object, the last member counts.
-        mutating func set(_ member: Member) {
+        func set(_ member: Member) {
             if let place = places[member.name] {
                 members[place].value = member.value
             } else {
@@ -44,16 +45,16 @@ enum JSONMergePatch {
             }
         }
 
-        mutating func merge(_ patch: Object) {
-            for member in patch.members {
+        func merge(_ patch: Object) {
+            for var member in patch.members {
                 guard let value = member.value else { continue }
                 let place = places[member.name]
                 if value.isNull {
                     if let place { members[place].value = nil }
-                    continue
+                } else {
+                    member.value = JSONMergePatch.merged(place.flatMap { members[$0].value }, with: value)
+                    set(member)
                 }
-                let merged = JSONMergePatch.merged(place.flatMap { members[$0].value.take() }, with: value)
-                set(Member(spelling: member.spelling, name: member.name, value: merged))
             }
         }
 
@@ -78,7 +79,7 @@ enum JSONMergePatch {
         for value in values {
             let node = try node(of: value)
             // The first value is no patch: what is null in it stays.
-            if let before = result.take() { result = merged(before, with: node) } else { result = node }
+            result = result.map { merged($0, with: node) } ?? node
         }
         guard let result, values.count > 1 else { return values.first ?? [] }
         var text: [UInt8] = []
@@ -86,10 +87,10 @@ enum JSONMergePatch {
         return text
     }
 
-    /// Returns a value after a patch; nil for a member that does not exist.
-    private static func merged(_ target: consuming Node?, with patch: Node) -> Node {
+    /// Returns a value after a patch; an object is changed in place. The value is nil for a member that does not exist.
+    private static func merged(_ target: Node?, with patch: Node) -> Node {
         guard case .object(let patch) = patch else { return patch }
-        var object = if case .object(let object)? = consume target { object } else { Object() }
+        let object = if case .object(let object)? = target { object } else { Object() }
         object.merge(patch)
         return .object(object)
     }
@@ -110,7 +111,7 @@ enum JSONMergePatch {
         scanner.skipBlanks()
         guard scanner.next == UInt8(ascii: "{") else { return .text(value[try scanner.value()]) }
         try scanner.open("{", orThrow: .expectedObject)
-        var object = Object()
+        let object = Object()
         var isFirst = true
         while let name = try scanner.nextMember(&isFirst) {
             let quoted = name.content.lowerBound - 1..<name.content.upperBound + 1
@@ -120,4 +121,9 @@ enum JSONMergePatch {
         }
         return .object(object)
     }
+}
+
+extension JSONScanner.Fault {
+    /// Why a value cannot be merged.
+    var ofValue: String { "a value is not JSON: \(self)" }
 }

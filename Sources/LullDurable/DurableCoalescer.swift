@@ -293,8 +293,8 @@ extension DurableCoalescer {
     ///   - onFailure: Called for everything that goes wrong. Without it, a line is written to standard error.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
-    ///   - handler: Handles one execution, on the actor on which it was written; the value is decoded there, too. It
-    ///     may call anything on the same debouncer.
+    ///   - handler: Handles one execution, on the actor on which it was written. Large values are decoded and folded
+    ///     before, in the background. It may call anything on the same debouncer.
     /// - Throws: The error that makes the store unusable, such as ``DurableError/closed``. Running handlers are
     ///   cancelled then. ``DurableError/otherPolicy(namespace:stored:given:)`` at once if the namespace was created
     ///   with `.merge`, and opened here by its name alone, without a function that folds.

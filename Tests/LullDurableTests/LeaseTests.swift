@@ -95,6 +95,31 @@ struct LeaseTests {
         try await worker.value
     }
 
+    @Test(arguments: [true, false])
+    func `a handler does not begin after the end of its lease`(_ isTakenOver: Bool) async throws {
+        let sync = try await fixture.debouncer()
+        let isFirst = Guarded(true)
+        let clock = fixture.clock
+        fixture.store.fails { call in
+            // The worker was stopped while it claimed.
+            guard case .claim = call, isFirst.exchange(false) else { return nil }
+            return .late { try? await clock.sleep(for: .seconds(40)) }
+        }
+        try await sync.submit(1, for: "a")
+        await fixture.advance(2)
+        let worker = fixture.work(sync)
+        await fixture.advance(31)
+        if isTakenOver { #expect(try await die(1, lease: .seconds(600)).first?.attempt == 2) }
+        await fixture.advance(10)
+        #expect(fixture.done.all == (isTakenOver ? [] : ["a=1"]))
+        // It has gone back, and was claimed again without an attempt being spent.
+        #expect(sync.counters.attempts == (isTakenOver ? 0 : 1))
+        #expect(sync.counters.lostLeases == (isTakenOver ? 1 : 0))
+        #expect(sync.counters.failures == 0)
+        worker.cancel()
+        try await worker.value
+    }
+
     @Test
     func `a run that dies again and again with its worker is dead after its last attempt`() async throws {
         let sync = try await fixture.debouncer()

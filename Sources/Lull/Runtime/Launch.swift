@@ -6,12 +6,20 @@ package typealias TaskOperation = nonisolated(nonsending) @Sendable () async thr
 /// Starts a task for an execution or other tracked work.
 ///
 /// The task is detached: whether a timer or a caller's flush starts it, it inherits nothing of the caller's task.
+///
+/// - Parameter executor: Where it runs if nobody observes the work; nil for the cooperative pool.
 package func launch(
-    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?, _ operation: @escaping TaskOperation
+    _ work: Work, _ observer: (any WorkObserver)?, on isolation: (any Actor)?,
+    preferring executor: (any TaskExecutor)? = nil, _ operation: @escaping TaskOperation
 ) -> Task<Void, any Error> {
     // Without an observer the task has no executor preference: with one, even for none, each resumption takes a lock
     // (measured: a stream took half as long again).
     guard let observer else {
+        if let executor {
+            return Task.detached(executorPreference: executor) {
+                try await Work.$current.withValue(work) { try await operation() }
+            }
+        }
         guard let isolation else {
             return Task.detached { try await Work.$current.withValue(work) { try await operation() } }
         }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Lull
 internal import LullCore
 
@@ -5,6 +6,9 @@ internal import LullCore
 ///
 /// Nothing but the state machine runs under the lock. Whatever has to be awaited runs in an unstructured task: the task
 /// that runs the worker may be cancelled, and its handlers still have their time.
+///
+/// What keeps the leases (the alarm, and the calls of the store) has a thread of its own: handlers, encoding, decoding
+/// and folding may take all threads of the cooperative pool for as long as they like.
 ///
 /// Handlers that end are not reported one by one. A task waits until all handlers that were decided on have been
 /// started, and until those that end at once have ended; then it hands their ends in together. Their reports, and one
@@ -36,13 +40,17 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         var isCancelled = false
     }
 
+    /// The run may be another worker's by now.
+    private struct TooLate: Error {}
+
     private struct EndedHandler {
         let run: DurableRun
         let failure: (any Error)?
 
         /// With as much of the error as the store keeps.
         var event: WorkerStateMachine.Event {
-            .handlerEnded(run: run.id, error: failure.map { String("\($0)".prefix(500)) })
+            if failure is TooLate { return .notStarted(run: run.id) }
+            return .handlerEnded(run: run.id, error: failure.map { String("\($0)".prefix(500)) })
         }
     }
 
@@ -63,6 +71,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     private let fold: DurableFold<Value>?
     private let onFailure: (@Sendable (DurableFailure) async -> Void)?
     private let handler: Handler
+    private let executor = OwnThread()
 
     init(
         _ configuration: WorkerStateMachine.Configuration, _ store: any StoreCalls, _ clock: WorkerClock,
@@ -152,7 +161,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         for action in actions {
             switch action {
             case .announce:
-                spawn("a worker that says that it is there") {
+                spawn("a worker that says that it is there", preferring: executor) {
                     try? await self.store.announce(DurableWorker.Identity(id: self.owner), in: self.namespace)
                 }
             case .claim(let wanted): claim = wanted
@@ -174,7 +183,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     }
 
     private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) {
-        spawn("a worker's calls to its store") {
+        spawn("a worker's calls to its store", preferring: executor) {
             let answers = await self.store.exchange(reports, claim)
             var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
             if claim != nil, let claimed = answers.claim { events.append(.claimed(claimed)) }
@@ -183,7 +192,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     }
 
     private func wait(after mark: Int64, atMost time: CoreDuration) {
-        let task = spawn("a worker that waits for work") {
+        let task = spawn("a worker that waits for work", preferring: executor) {
             let result: Result<Void, DurableError>
             do throws(DurableError) {
                 try await self.store.wait(in: self.namespace, after: mark, atMost: Duration(time))
@@ -198,7 +207,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
 
     private func watch(besides known: [Int64], atMost time: CoreDuration) {
         let owner = owner
-        let task = spawn("a worker that watches for interruptions") {
+        let task = spawn("a worker that watches for interruptions", preferring: executor) {
             let result: Result<[Int64], DurableError>
             do throws(DurableError) {
                 result = .success(
@@ -236,7 +245,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         counters.change { $0.attempts += 1 }
         let task = spawn(run.summary, on: handler.isolation) {
             var failure: (any Error)?
-            do { try await self.handler(DurableExecution(run, self.fold)) } catch { failure = error }
+            do { try await self.callHandler(of: run) } catch { failure = error }
             self.handlerEnded(run, failure)
         }
         let (isCancelled, canHandIn) = state.change { state in
@@ -249,6 +258,30 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         }
         if isCancelled { task.cancel() }
         if canHandIn { handInSoon() }
+    }
+
+    private nonisolated(nonsending) func callHandler(of run: DurableRun) async throws {
+        // A clock that tracks work knows only what is done in tasks.
+        let execution: DurableExecution<Key, Value> =
+            clock.observer != nil || run.isQuicklyDecoded(fold)
+            ? try DurableExecution(run, fold)
+            : try await Self.inBackground { [fold] in try DurableExecution(run, fold) }
+        // All of that takes time, and the process may have been stopped.
+        guard let leaseEnd = state.change({ $0.worker.leaseEnd(of: run.id) }), clock.now() < leaseEnd else {
+            counters.change { $0.attempts -= 1 }
+            throw TooLate()
+        }
+        try await handler(execution)
+    }
+
+    /// Does something in a thread that is none of the cooperative pool's, which other handlers need.
+    private nonisolated(nonsending) static func inBackground<Result: Sendable>(
+        _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try await withCheckedThrowingContinuation { continuation in
+            // Tasks have the threads of another quality of service.
+            DispatchQueue.global(qos: .utility).async { continuation.resume(with: .init { try work() }) }
+        }
     }
 
     /// Notes that a handler has ended. The first one of a series arranges for all of them to be handed in.
@@ -281,7 +314,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             return ended
         }
         let actions = step(ended.map(\.event))
-        let failures = ended.filter { $0.failure != nil }
+        let failures = ended.filter { $0.failure != nil && !($0.failure is TooLate) }
         perform(actions)
         for action in actions {
             guard case .report(let report) = action else { continue }
@@ -300,14 +333,20 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     /// Starts a task that the clock tracks, if it tracks work.
     @discardableResult
     private func spawn(
-        _ name: String, on isolation: (any Actor)? = nil, _ body: @escaping TaskOperation
+        _ name: String, on isolation: (any Actor)? = nil, preferring executor: OwnThread? = nil,
+        _ body: @escaping TaskOperation
     ) -> Task<Void, any Error> {
         let work = Work { name }
         clock.observer?.began(work)
-        return launch(work, clock.observer, on: isolation) {
+        return launch(work, clock.observer, on: isolation, preferring: executor) {
             defer { self.clock.observer?.ended(work) }
             try await body()
         }
+    }
+
+    private func wake(_ alarm: CoreInstant) {
+        state.change { if $0.alarmInstant == alarm { $0.alarmInstant = .farFuture } }
+        handle(.woke)
     }
 
     /// Arranges a wake-up at an instant, unless an earlier one has been arranged.
@@ -318,11 +357,18 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             return true
         }
         guard isEarlier else { return }
-        let task = spawn("a worker's alarm") {
+        let task = spawn("a worker's alarm", preferring: executor) {
             // Cancelled if there is an earlier one, or if the worker has finished.
             do { try await self.clock.sleep(instant) } catch { return }
-            self.state.change { if $0.alarmInstant == instant { $0.alarmInstant = .farFuture } }
-            self.handle(.woke)
+            self.wake(instant)
+        }
+        // The sleep of a task ends by way of the cooperative pool. This does not, but stands still while the machine
+        // sleeps. The worker may be woken twice.
+        if clock.isSystem, instant < .farFuture {
+            let wait = max(.zero, min(clock.now().duration(to: instant), .seconds(3600)))
+            executor.queue.asyncAfter(deadline: .now() + .nanoseconds(Int(clamping: wait.nanoseconds))) { [weak self] in
+                self?.wake(instant)
+            }
         }
         let superseded = state.change { state -> Task<Void, any Error>? in
             guard state.alarmInstant == instant, !state.worker.isFinished else { return task }
@@ -330,6 +376,25 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             return state.alarm
         }
         superseded?.cancel()
+    }
+}
+
+/// A thread for the tasks of a worker.
+private final class OwnThread: TaskExecutor {
+    /// A serial queue gets a thread although all others are busy.
+    let queue = DispatchQueue(label: "lull.worker")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+extension DurableRun {
+    /// Whether decoding and folding the values takes less time than another thread needs to begin. The user's function
+    /// may take any time.
+    fileprivate func isQuicklyDecoded<Value>(_ fold: DurableFold<Value>?) -> Bool {
+        (values.count == 1 || fold == nil && values.count <= 64) && values.reduce(0) { $0 + $1.count } <= 1 << 16
     }
 }
 
@@ -341,6 +406,8 @@ struct WorkerClock: Sendable {
     let sleep: @Sendable (CoreInstant) async throws -> Void
     /// The clock itself, if it tracks work.
     let observer: (any WorkObserver)?
+    /// Whether it is the system's, so that timers of the system keep its time.
+    let isSystem: Bool
 
     /// Clocks have limits, and some trap beyond them. A caller that wakes too early sleeps again.
     private static var longestSleep: CoreDuration { .seconds(365 * 24 * 3600) }
@@ -357,5 +424,6 @@ struct WorkerClock: Sendable {
             try await clock.sleep(until: wake, tolerance: nil)
         }
         observer = clock as? any WorkTrackingClock<Duration>
+        isSystem = clock is ContinuousClock
     }
 }

@@ -85,7 +85,8 @@ extension WorkerStateMachine {
         case .success(let answer):
             // A claim that was sent before the outage does not show that it is over.
             if let outage, since >= outage.retryAt { self.outage = nil }
-            if answer.next != .zero {
+            // After a stop of the process an old answer says nothing of the present.
+            if answer.next != .zero, now < since.advanced(by: configuration.lease) {
                 let until = answer.next.map { now.advanced(by: CoreDuration($0)) } ?? .farFuture
                 claimState = .exhausted(mark: answer.mark, until: until)
             }

@@ -88,6 +88,12 @@ extension WorkerStateMachine {
         actions.append(.start(run))
     }
 
+    /// Returns the instant by which the handler of a run may begin; nil if it may not begin any more.
+    package func leaseEnd(of run: Int64) -> CoreInstant? {
+        guard let held = runs[run], held.isRunning, held.isLeased, failure == nil else { return nil }
+        return held.leaseEnd
+    }
+
     private func retained(_ run: DurableRun) -> DurableRun {
         var run = run
         if !configuration.keepsValues { run.values = [] }
@@ -151,7 +157,7 @@ extension WorkerStateMachine {
     /// Handles that a handler could not be run.
     mutating func notStarted(_ run: Int64) {
         obstacle = lengthened(obstacle)
-        if freeSlot(of: run) != nil { report(.released, of: run) }
+        if let held = freeSlot(of: run) { report(held.isInterrupted ? .interrupted : .released, of: run) }
     }
 
     /// Frees the slot of a handler that has ended.

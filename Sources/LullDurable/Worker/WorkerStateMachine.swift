@@ -34,6 +34,8 @@ package import LullCore
 ///   | `cancel` | none: `handlerEnded` follows if the handler reacts |
 ///   | `leaseLost`, `died`, `storeFailed`, `paused`, `resumed` | none: they are for logs |
 ///
+/// - Right before a handler begins, it looks whether ``leaseEnd(of:)`` has passed: the process may have been stopped.
+///   Then it hands in `notStarted`.
 /// - It is done when ``isFinished``.
 ///
 /// Instants are the worker's own, on any clock that does not run back; the store's time is never used. At most one
@@ -51,7 +53,7 @@ package struct WorkerStateMachine: Sendable {
         case watchEnded(Result<[Int64], DurableError>)
         /// A handler has returned, or thrown an error with this text.
         case handlerEnded(run: Int64, error: String?)
-        /// This machine could not run a handler. The run goes back to the store without an attempt being spent, and the
+        /// This machine could not run a handler, or not before the end of the lease. The run goes back to the store without an attempt being spent, and the
         /// worker claims nothing for a while.
         case notStarted(run: Int64)
         /// A report was answered.

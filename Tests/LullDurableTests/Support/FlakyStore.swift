@@ -9,6 +9,8 @@ struct FlakyStore: RowStore {
         case before(DurableError)
         /// The call is made, and its answer is lost.
         case after(DurableError)
+        /// The call is made, and its answer comes when this has ended.
+        case late(@Sendable () async -> Void)
     }
 
     enum Call: Sendable {
@@ -44,6 +46,10 @@ struct FlakyStore: RowStore {
         case .after(let error):
             _ = try await body()
             throw error
+        case .late(let wait):
+            let result = try await body()
+            await wait()
+            return result
         case nil: return try await body()
         }
     }

@@ -41,7 +41,7 @@ struct MessageTests {
 
     @Test func `a message is repeated after a minute`() {
         var limiter = MessageLimiter()
-        var log = OutputBuffer(STDERR_FILENO)
+        var log: [UInt8] = []
         func at(_ seconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: seconds * 1_000_000_000) }
         for second in [0, 1, 2, 59, 60, 61, 200] as [Int64] {
             limiter.report("at \(second)", of: "times", at: at(second), to: &log)
@@ -49,7 +49,7 @@ struct MessageTests {
         limiter.reportCounts(to: &log)
         limiter.report("at 300", of: "times", at: at(300), to: &log)
         limiter.reportCounts(to: &log)
-        let lines = String(decoding: log.bytes, as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: log, as: UTF8.self).split(separator: "\n")
         #expect(lines == ["lull: at 0", "lull: 5 times", "lull: 7 times", "lull: at 300"])
     }
 

@@ -45,23 +45,29 @@ struct StoreEndTests {
         #expect(try store.status() == ["pending": 3])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a second signal ends the program even if its messages are not read`() throws {
-        var ends: [Int32] = [-1, -1]
-        #expect(pipe(&ends) == 0)
-        defer { for end in ends { close(end) } }
-        // The pipe is full now.
-        let flags = fcntl(ends[1], F_GETFL)
-        _ = fcntl(ends[1], F_SETFL, flags | O_NONBLOCK)
-        let page = [UInt8](repeating: 0x2E, count: 4096)
-        while write(ends[1], page, page.count) > 0 {}
-        _ = fcntl(ends[1], F_SETFL, flags)
-        let process = try store.start("filter --wait 1h --stats", errors: .file("/dev/fd/\(ends[1])", O_WRONLY))
-        process.closeInput()
-        // The first signal may come before the end of the input or after it.
-        for _ in 0..<3 {
-            usleep(300_000)
-            process.signal(SIGTERM)
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            "filter --namespace n --wait 1h --stats", "filter --namespace n --wait 1h --key-json /a",
+            "run --wait 0 -- sh -c LOUD", "work -- sh -c LOUD", "status --watch",
+        ] + (ServeProcess.isInstalled ? ["serve --listen 127.0.0.1:0"] : []))
+    func `messages that nobody reads keep no program from its end`(_ words: String) throws {
+        _ = try store.run("submit --wait 0 k v")
+        let pipe = try FullPipe()
+        // More than a pipe takes: the command cannot end either.
+        let loud = "echo started; head -c 200000 /dev/zero | tr '\\0' x >&2"
+        let parts = words.split(separator: " ").map { $0 == "LOUD" ? loud : String($0) }
+        let full = ToolProcess.Standard.file(pipe.path, O_WRONLY)
+        let process = try ToolProcess(
+            [parts[0]] + store.option + parts.dropFirst(), output: parts[0] == "status" ? full : .pipe, errors: full)
+        process.send("k v\n")
+        if words.hasSuffix("LOUD") {
+            #expect(try process.line() == "started")
+        } else {
+            // Whether it has begun to write by then or not.
+            usleep(500_000)
         }
+        process.signal(SIGTERM)
         #expect(try process.end().ending == -SIGTERM)
     }
 

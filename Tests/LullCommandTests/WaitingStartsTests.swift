@@ -8,17 +8,15 @@ import Testing
 struct WaitingStartsTests {
     private var waiting = WaitingStarts()
 
-    private func item(_ id: Int64, isStored: Bool = false) -> WorkItem {
-        WorkItem(
-            id: id, key: Key(bytes: []), batch: Batch([]), combining: .latest,
-            due: LullCore.Gate.Due(at: .farPast, edge: .trailing, count: 1, first: .farPast),
-            attempt: isStored ? 1 : nil)
+    private func item(_ id: Int64, isStored: Bool = false) -> PreparedCommand {
+        PreparedCommand(
+            id: id, key: Key(bytes: []), isStored: isStored, records: Batch([]), texts: .success(([], [])), input: nil)
     }
 
     private func at(_ milliseconds: Int64) -> CoreInstant { CoreInstant(nanoseconds: milliseconds * 1_000_000) }
 
     /// - Returns: Those that end.
-    private mutating func fail(_ items: [WorkItem], isAlone: Bool, at milliseconds: Int64) -> [Int64] {
+    private mutating func fail(_ items: [PreparedCommand], isAlone: Bool, at milliseconds: Int64) -> [Int64] {
         waiting.putBack(items, isAlone: isAlone, at: at(milliseconds)).map(\.id)
     }
 

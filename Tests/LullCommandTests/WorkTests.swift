@@ -141,6 +141,34 @@ final class WorkTests {
             #expect(try second.finish().ending == -SIGTERM)
         }
 
+        @Test(arguments: [true, false])
+        func `a worker that was stopped beyond its lease does not start what it has lost`(_ goesOn: Bool) throws {
+            let first = try work("--wait 0 --lease 1s", "echo $PPID")
+            try submit("--wait 0 k v")
+            let supervisor = try #require(pid_t(try first.line()))
+            // The request to start the command now waits where the supervisor gets it.
+            kill(supervisor, SIGSTOP)
+            try submit("--wait 0 l v")
+            try eventually("the run is claimed") {
+                (try? lull(["list", "--json", "l"] + store, input: []).output.contains("running")) == true
+            }
+            usleep(100_000)
+            first.signal(SIGSTOP)
+            let second = try work("--lease 600s", "echo $LULL_KEY $LULL_ATTEMPT; sleep 600")
+            #expect(try second.line().hasSuffix(" 2"))
+            if goesOn { first.signal(SIGCONT) }
+            kill(supervisor, SIGCONT)
+            if goesOn {
+                #expect(try first.errorLine().contains("the lease was lost to another worker"))
+                first.signal(SIGTERM)
+            } else {
+                usleep(300_000)
+                first.signal(SIGKILL)
+                first.signal(SIGCONT)
+            }
+            #expect(try first.finish().output == "")
+        }
+
         @Test func `a worker that waits for its commands uses no processor time`() throws {
             try submit("--wait 0 k v")
             let worker = try work("--lease 1s --kill-after 3s", "trap '' TERM; echo begun; while :; do sleep 0.1; done")

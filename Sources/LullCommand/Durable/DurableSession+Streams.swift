@@ -65,7 +65,7 @@ extension DurableSession {
     // MARK: - Output
 
     mutating func completeWritten() {
-        guard loop.streams.output.isEmpty, !unwritten.isEmpty else { return }
+        guard loop.streams.output.isEmpty, !loop.streams.output.isGivenUp, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
         drive(written.map { .handlerEnded(run: $0, error: nil) }, at: loop.clock.now)

@@ -48,7 +48,7 @@ extension DurableSession {
             logFailure(in: report)
             calls.reports.append(report)
         case .start(let run):
-            return start(run, at: now)
+            return start(run)
         case .wait(let mark, let time):
             // The last claim may have come before what is awaited fell due.
             if awaited.claimLimit != nil { return .waitEnded(.success(())) }
@@ -95,32 +95,40 @@ extension DurableSession {
 
     // MARK: - Runs
 
-    /// - Returns: Its end, if it has ended already.
-    private mutating func start(_ run: DurableRun, at now: CoreInstant) -> WorkerStateMachine.Event? {
+    /// - Returns: The event that follows at once.
+    private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
         runs[run.id] = run
         // The handler has the values; messages need only the rest.
         runs[run.id]?.values = []
         awaited.started(run)
-        let item: WorkItem
-        do throws(JSONScanner.Fault) { item = try WorkItem(run, offset: offset, options.combining) } catch {
-            let reason = "a value is not JSON: \(error)"
-            loop.streams.log.report("\(subject(run)): \(reason)")
-            return event(of: run.id, .failed(reason))
-        }
-        switch loop.handler.start(item, at: now, &loop.streams) {
-        case nil: return nil
-        case .returned?:
-            // It ends when it has been written.
-            unwritten.append(run.id)
-            return nil
-        case let end?: return event(of: run.id, end)
-        }
+        return loop.prepare(WorkItem(run, offset: offset, options.combining)).flatMap { begin($0) }
     }
 
-    /// Returns the event of a run that has ended, and logs if it goes back to the store.
-    mutating func event(of run: Int64, _ end: ExecutionEnd) -> WorkerStateMachine.Event {
+    /// Begins a run that has been prepared, unless that has taken so long that it may be another worker's.
+    ///
+    /// - Returns: The event that follows at once.
+    mutating func begin(_ execution: EventLoop<Handler>.PreparedExecution) -> WorkerStateMachine.Event? {
+        let run = execution.id
+        // This process may have been stopped since the last event.
+        guard let leaseEnd = worker.leaseEnd(of: run), loop.clock.now < leaseEnd, !(options.failsFast && loop.hasFailed)
+        else {
+            loop.discard(execution)
+            return .notStarted(run: run)
+        }
+        if case .failure(let fault)? = execution.result, let run = runs[run] {
+            loop.streams.log.report("\(subject(run)): \(fault.ofValue)")
+        }
+        return loop.start(execution, before: leaseEnd).flatMap { event(of: run, $0) }
+    }
+
+    /// Returns the event of a run that has ended, and logs if it goes back to the store. Nil if its records have yet to
+    /// be written.
+    mutating func event(of run: Int64, _ end: ExecutionEnd) -> WorkerStateMachine.Event? {
         switch end {
-        case .returned: return .handlerEnded(run: run, error: nil)
+        case .returned:
+            guard loop.handler.writesOutput else { return .handlerEnded(run: run, error: nil) }
+            unwritten.append(run)
+            return nil
         case .failed(let error):
             if !worker.isInterrupted(run) { loop.hasFailed = true }
             return .handlerEnded(run: run, error: error)
@@ -134,7 +142,7 @@ extension DurableSession {
             unwritten.remove(at: index)
             return .handlerEnded(run: run, error: "nobody reads the output")
         }
-        loop.handler.stop(run, at: now)
+        loop.stop(run, at: now)
         return nil
     }
 }

@@ -105,13 +105,14 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         case .insists(let signal): loop.end(by: signal)
         case .failed: stop(.stop, at: now)
         case .ended(let ended):
-            let events = ended.map { self.event(of: $0.id, $0.end) }
+            let events = ended.compactMap { self.event(of: $0.id, $0.end) }
             // First, or the worker would claim more in the place of what has ended.
             if loop.hasFailed, options.failsFast {
                 loop.handler.startNothingMore()
                 stop(.drain, at: now)
             }
             drive(events, at: now)
+        case .prepared(let execution): if let event = begin(execution) { drive([event], at: now) }
         case .woke:
             if worker.alarm <= now { drive([.woke], at: now) }
             checkStore(at: now)
@@ -125,7 +126,6 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         case .written: completeWritten()
         case .outputClosed:
             // Runs whose records were not written go back to the store.
-            loop.streams.output.clear()
             stop(.stop, at: loop.clock.now)
         }
     }

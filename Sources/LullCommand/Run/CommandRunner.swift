@@ -12,7 +12,7 @@ struct CommandRunner: ExecutionHandler {
         /// The pipe that is its standard error.
         let pipe: Int32
         /// What to start again if it could not be started; nil once it was.
-        var item: WorkItem?
+        var item: PreparedCommand?
         var standardError = StandardErrorTail()
         var isStopping = false
         /// How it has ended, while its group has not: the next command of its key has to wait for the whole group.
@@ -28,10 +28,7 @@ struct CommandRunner: ExecutionHandler {
     }
 
     private let name: String
-    private let firstArgument: [UInt8]
-    private let template: CommandTemplate
-    private let keyRule: KeyRule
-    private let terminator: UInt8
+    private let preparation: CommandPreparation
     private let killAfter: CoreDuration
 
     private var supervisor: Supervisor
@@ -56,30 +53,21 @@ struct CommandRunner: ExecutionHandler {
     ///
     /// - Throws: A failure of status 127 or 126 if COMMAND cannot be found or executed.
     init(_ command: [Argument], _ options: CommandOptions) throws(Failure) {
-        firstArgument = Invocation.bytes(command.first)
+        let firstArgument = Invocation.bytes(command.first)
         name = Terminal.shown(firstArgument)
         let path = try Program.find(firstArgument, searching: getenv("PATH").map { Invocation.bytes($0) })
-        template = CommandTemplate(command.dropFirst().map { Invocation.bytes($0) })
+        preparation = CommandPreparation(
+            firstArgument: firstArgument, template: CommandTemplate(command.dropFirst().map { Invocation.bytes($0) }),
+            keyRule: options.keyRule, terminator: options.terminator)
         supervisor = try Supervisor(path, environment: Self.inheritedEnvironment())
-        keyRule = options.keyRule
-        terminator = options.terminator
         killAfter = options.killAfter ?? .seconds(5)
     }
-
-    private static let variables: [(name: String, detail: CommandTemplate.Detail)] = [
-        ("LULL_KEY=", .key), ("LULL_COUNT=", .count), ("LULL_EDGE=", .edge),
-    ]
-    /// Set in addition for the runs of a store.
-    private static let durableVariables = ["LULL_RUN=", "LULL_ATTEMPT=", "LULL_FENCE="]
-    /// Set in addition if the submit had a context.
-    private static let contextVariable = "LULL_CONTEXT="
 
     private static func inheritedEnvironment() -> [Argument] {
         var variables: [Argument] = []
         var pointer = lull_environment()
         while let variable = pointer?.pointee {
-            let ours = Self.variables.map(\.name) + Self.durableVariables + [Self.contextVariable]
-            let isOurs = ours.contains { strncmp($0, variable, $0.utf8.count) == 0 }
+            let isOurs = CommandPreparation.variables.contains { strncmp($0, variable, $0.utf8.count) == 0 }
             if !isOurs { variables.append(variable) }
             pointer = pointer.map { $0 + 1 }
         }
@@ -88,47 +76,48 @@ struct CommandRunner: ExecutionHandler {
 
     // MARK: - Starting
 
-    mutating func start(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) -> ExecutionEnd? {
-        let (arguments, variables) = texts(of: item)
-        guard !(arguments + variables).contains(where: { $0.contains(0) }) else {
-            let why = notStarted("a NUL byte cannot be in an argument or in the environment; \(Self.hint)")
-            streams.log.report(subject(item.key) + why)
+    var prepare: @Sendable (WorkItem, Batch<Record>) -> PreparedCommand { preparation.prepare }
+
+    func discard(_ prepared: PreparedCommand) { prepared.closeInput() }
+
+    mutating func start(
+        _ prepared: PreparedCommand, before deadline: Int64, at now: CoreInstant, _ streams: inout StandardStreams
+    ) -> ExecutionEnd? {
+        if case .failure(let refusal) = prepared.texts {
+            let why = notStarted(refusal.reason)
+            streams.log.report(subject(prepared.key) + why)
             return .failed(why)
         }
-        if waiting.isEmpty { spawn(item, at: now, &streams) } else { waiting.append(item) }
+        var item = prepared
+        item.deadline = deadline
+        if waiting.isEmpty {
+            spawn(item, at: now, &streams)
+        } else {
+            item.closeInput()
+            item.input = nil
+            waiting.append(item)
+        }
         return nil
     }
 
-    private func texts(of item: WorkItem) -> (arguments: [[UInt8]], variables: [[UInt8]]) {
-        let details: (CommandTemplate.Detail) -> [UInt8] = { [keyRule] detail in
-            switch detail {
-            case .key: keyRule.plain(item.key)
-            case .value: item.batch.value
-            case .count: Array("\(item.due.count)".utf8)
-            case .edge: Array("\(item.due.edge.name)".utf8)
-            }
-        }
-        let arguments = [firstArgument] + template.filled(details)
-        var variables = Self.variables.map { Array($0.name.utf8) + details($0.detail) }
-        if let attempt = item.attempt, let fence = item.fence {
-            let numbers = [item.id, Int64(attempt), fence]
-            variables += zip(Self.durableVariables, numbers).map { Array("\($0)\($1)".utf8) }
-        }
-        if let context = item.context { variables.append(Array((Self.contextVariable + context).utf8)) }
-        return (arguments, variables)
-    }
-
     /// Starts the command of an execution, or makes the execution wait if this machine lacks something.
-    private mutating func spawn(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) {
+    private mutating func spawn(_ prepared: PreparedCommand, at now: CoreInstant, _ streams: inout StandardStreams) {
+        var item = prepared
+        // One that waits must not hold descriptors.
+        item.input = nil
+        defer { prepared.closeInput() }
+        guard case .success(let (arguments, variables)) = item.texts else { return }
         do throws(Failure) {
-            let input = try CommandInput.file(item.batch, terminator: terminator)
-            defer { close(input) }
+            var made: Int32?
+            defer { if let made { close(made) } }
+            if prepared.input == nil { made = try CommandInput.file(item.records, terminator: preparation.terminator) }
             let pipe = try Pipe.make()
             defer { close(pipe.writing) }
             _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
-            let (arguments, variables) = texts(of: item)
             let command = lastCommand + 1
-            let code = supervisor.start(command, arguments, variables, input: input, errors: pipe.writing)
+            let code = supervisor.start(
+                command, before: item.deadline, arguments, variables, input: prepared.input ?? made ?? -1,
+                errors: pipe.writing)
             guard code == 0 else {
                 close(pipe.reading)
                 throw .system("cannot start a process", code)
@@ -143,7 +132,7 @@ struct CommandRunner: ExecutionHandler {
 
     /// Makes executions wait that this machine could not start, and ends those that would wait in vain.
     private mutating func wait(
-        _ items: [WorkItem], _ why: String, at now: CoreInstant, _ streams: inout StandardStreams
+        _ items: [PreparedCommand], _ why: String, at now: CoreInstant, _ streams: inout StandardStreams
     ) {
         let isFirst = waiting.isEmpty
         let hopeless = waiting.putBack(items, isAlone: children.isEmpty, at: now)
@@ -152,11 +141,10 @@ struct CommandRunner: ExecutionHandler {
             streams.report("\(name) has to wait: \(why)", of: kind, at: now)
         }
         for item in hopeless {
-            let isStored = item.attempt != nil
-            let rest = isStored ? "; the run goes back to the store, and is claimed again after a pause" : ""
+            let rest = item.isStored ? "; the run goes back to the store, and is claimed again after a pause" : ""
             streams.report(
                 subject(item.key) + notStarted(why) + rest,
-                of: "commands not started\(isStored ? ", and tried again" : ": \(why)")", at: now)
+                of: "commands not started\(item.isStored ? ", and tried again" : ": \(why)")", at: now)
             unstarted.append((item.id, .notStarted))
         }
     }
@@ -173,8 +161,6 @@ struct CommandRunner: ExecutionHandler {
     mutating func startNothingMore() {
         unstarted += waiting.removeAll().map { ($0.id, .notStarted) }
     }
-
-    private static let hint = "let the command read the records from its standard input"
 
     private func notStarted(_ why: String) -> String { "\(name) was not started: \(why)" }
 
@@ -258,7 +244,7 @@ struct CommandRunner: ExecutionHandler {
 
     mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
         var ended: [(id: Int64, end: ExecutionEnd)] = []
-        var lacking: (items: [WorkItem], why: String) = ([], "")
+        var lacking: (items: [PreparedCommand], why: String) = ([], "")
         for answer in supervisor.received() {
             let command = answer.command
             switch answer.event {
@@ -327,8 +313,9 @@ struct CommandRunner: ExecutionHandler {
     private static let patience = CoreDuration.seconds(5)
 
     private func notStarted(_ child: inout Child, _ code: Int32, _ streams: inout StandardStreams) -> ExecutionEnd {
-        if child.isStopping, Self.isObstacle(code) { return .notStarted }
-        let why = notStarted(code == E2BIG ? "the arguments are too long; \(Self.hint)" : Failure.reason(code))
+        // The supervisor answers that it was too late: the run may be another worker's.
+        if code == ETIMEDOUT || child.isStopping && Self.isObstacle(code) { return .notStarted }
+        let why = notStarted(code == E2BIG ? CommandPreparation.tooLong.reason : Failure.reason(code))
         streams.log.report(subject(child.key) + why)
         return .failed(why)
     }

@@ -16,6 +16,8 @@ struct Supervisor {
         /// The size of all strings in bytes, each with its NUL.
         var length = 0
         var command: Int64
+        /// When it is too late to start the command, in nanoseconds since the boot of the machine.
+        var deadline = Int64.max
 
         var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
     }
@@ -34,7 +36,8 @@ struct Supervisor {
 
         var command: Int64 = 0
         private var number: Int32 = 0
-        /// The status from `waitpid` of one that has ended, or the error code of one that was not started.
+        /// The status from `waitpid` of one that has ended, or the error code of one that was not started: `ETIMEDOUT`
+        /// if it was too late.
         var status: Int32 = 0
 
         /// Nil is impossible: the supervisor is a fork of this program.
@@ -93,14 +96,17 @@ struct Supervisor {
     /// Starts the program as the command of the given number.
     ///
     /// - Parameters:
+    ///   - deadline: When it is too late to do so, in nanoseconds since the boot of the machine.
     ///   - arguments: The arguments, from the name of the program on.
     ///   - variables: Environment variables besides those that every command gets.
     /// - Returns: The error code with which this machine has refused to pass the descriptors on, or 0.
     mutating func start(
-        _ command: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32, errors: Int32
+        _ command: Int64, before deadline: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32,
+        errors: Int32
     ) -> Int32 {
         let strings: [UInt8] = (arguments + variables).flatMap { (string: [UInt8]) in string + [0] }
-        let request = Request(arguments: Int32(arguments.count), length: strings.count, command: command)
+        let request = Request(
+            arguments: Int32(arguments.count), length: strings.count, command: command, deadline: deadline)
         return send(request.bytes + strings, [input, errors])
     }
 

@@ -119,7 +119,11 @@ struct SupervisorProcess {
             return true
         }
         var process: pid_t = 0
-        let code = start(&strings, Int(request.arguments), descriptors[0], descriptors[1], &process)
+        // This process may have been stopped, too, while the request waited.
+        let isTooLate = lull_nanoseconds_since_boot() >= request.deadline
+        let code =
+            isTooLate
+            ? ETIMEDOUT : start(&strings, Int(request.arguments), descriptors[0], descriptors[1], &process)
         if code == 0 {
             running[process] = request.command
             groups[request.command] = process

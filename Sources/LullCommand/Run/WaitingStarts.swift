@@ -5,7 +5,7 @@ internal import LullCore
 /// The end of a command may make room, and so may other programs. So the first execution is tried again whenever a
 /// command has ended, and after a pause. It is tried alone: the next one follows when it has started.
 struct WaitingStarts {
-    private(set) var items: [WorkItem] = []
+    private(set) var items: [PreparedCommand] = []
     /// When to try the first one again.
     private(set) var nextTry = CoreInstant.farFuture
     private var pause = WaitingStarts.shortestPause
@@ -20,7 +20,7 @@ struct WaitingStarts {
     var isEmpty: Bool { items.isEmpty }
 
     /// Adds an execution behind the others.
-    mutating func append(_ item: WorkItem) {
+    mutating func append(_ item: PreparedCommand) {
         items.append(item)
     }
 
@@ -28,18 +28,18 @@ struct WaitingStarts {
     ///
     /// - Parameter isAlone: Whether no command runs.
     /// - Returns: Those of all that wait that are to wait no longer. Others may execute what comes from a store.
-    mutating func putBack(_ failed: [WorkItem], isAlone: Bool, at now: CoreInstant) -> [WorkItem] {
+    mutating func putBack(_ failed: [PreparedCommand], isAlone: Bool, at now: CoreInstant) -> [PreparedCommand] {
         items = failed + items
         nextTry = now.advanced(by: pause)
         pause = min(.nanoseconds(2 * pause.nanoseconds), Self.longestPause)
         failingSince = isAlone ? failingSince ?? now : nil
         guard let failingSince else { return [] }
         let isHopeless = failingSince.advanced(by: Self.patience) <= now
-        return removeAll { isHopeless || $0.attempt != nil }
+        return removeAll { isHopeless || $0.isStored }
     }
 
     /// Takes the first execution if it is time to try it.
-    mutating func next(at now: CoreInstant) -> WorkItem? {
+    mutating func next(at now: CoreInstant) -> PreparedCommand? {
         nextTry <= now && !items.isEmpty ? items.removeFirst() : nil
     }
 
@@ -54,7 +54,7 @@ struct WaitingStarts {
         if !items.isEmpty { nextTry = .farPast }
     }
 
-    mutating func removeAll(where isMeant: (WorkItem) -> Bool = { _ in true }) -> [WorkItem] {
+    mutating func removeAll(where isMeant: (PreparedCommand) -> Bool = { _ in true }) -> [PreparedCommand] {
         defer {
             items.removeAll(where: isMeant)
             if items.isEmpty { nextTry = .farFuture }

@@ -60,6 +60,7 @@ struct Listening {
         }
         listener.end()
         last()
+        BackgroundMessages.drain()
         Signals.end(by: number)
     }
 }

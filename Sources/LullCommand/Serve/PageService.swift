@@ -16,7 +16,7 @@ struct PageService: Sendable {
 
     init(
         _ store: any WatchedStore, _ looks: Looks, name: String, namespaces: [String],
-        log: @escaping @Sendable (String) -> Void = { OutputBuffer.report([$0]) }
+        log: @escaping @Sendable (String) -> Void = BackgroundMessages.report
     ) {
         (self.store, lookout, self.namespaces, self.log) = (store, looks, namespaces, log)
         self.name = ServerURL.withoutPassword(name)

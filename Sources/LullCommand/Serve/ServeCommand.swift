@@ -42,9 +42,8 @@ enum ServeCommand {
                 failure: { service.failure($0, $1) }))
         service.connections.change { $0 = { server.connections } }
         looks.begin()
-        OutputBuffer.report([
-            "serving \(ServerURL.withoutPassword(options.store ?? "")) at \(Listening.address(of: listener))"
-        ])
+        BackgroundMessages.report(
+            "serving \(ServerURL.withoutPassword(options.store ?? "")) at \(Listening.address(of: listener))")
         Listening.end(
             server, at: listener, within: grace, by: wait(for: signals), first: { looks.end() }, last: { store.end() })
     }

@@ -3,8 +3,11 @@ internal import LullCore
 
 /// The event loop of a session: one thread that waits in one place, `poll`.
 ///
-/// It reads and writes, takes signals, and collects executions that have ended; what that means is for the session to
-/// decide. It reads nothing while output or messages wait to be written.
+/// It reads, takes signals, and collects executions that have ended; what that means is for the session to decide. It
+/// reads nothing while output or messages wait to be written. That happens in other threads, as does what takes as long
+/// as a value is large: the loop never waits but in `poll`.
+///
+/// From the first signal that ends the program on, nobody who reads no messages keeps it from its end.
 struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
     enum Event {
         /// A signal asks for the counters.
@@ -16,6 +19,8 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         /// No further execution is possible.
         case failed
         case ended([(id: Int64, end: ExecutionEnd)])
+        /// An execution can begin: see ``EventLoop/start(_:before:)``.
+        case prepared(PreparedExecution)
         /// The instant may have come for which the session waits.
         case woke
         case storeChanged
@@ -24,7 +29,7 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         case inputEnded
         /// A part of the output was written.
         case written
-        /// The reader of the output has gone, or it cannot be written.
+        /// The reader of the output has gone, or it cannot be written: what was not is dropped.
         case outputClosed
     }
 
@@ -32,24 +37,38 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
     let clock: MonotonicClock
     var handler: Handler
     var input: RecordInput
-    var streams = StandardStreams()
+    var streams: StandardStreams
     /// The signal to end by when everything is done.
     private(set) var endingSignal: Int32?
     var hasFailed = false
 
     private let signals: Signals
     private var alarm: Alarm
+    /// Woken by the threads in the background.
+    private let waker: Waker
+    private let background: Background<PreparedExecution>
+    /// The executions that are being prepared in the background, and whether they are to begin.
+    private var isWanted: [Int64: Bool] = [:]
+    /// After a signal that ends the program: until when which bytes have to be written.
+    private var patience: (end: CoreInstant, progress: [Int])?
+
+    /// How long nobody may read before the output that can be given up is.
+    private static var longestPause: CoreDuration { .seconds(1) }
 
     init(_ options: CommandOptions, _ handler: Handler) throws(Failure) {
         let signals = try Signals()
         let clock = MonotonicClock()
         let alarm = try Alarm(clock)
+        let waker = try Waker()
         input = try RecordInput(options)
         self.options = options
         self.handler = handler
         self.signals = signals
         self.clock = clock
         self.alarm = alarm
+        self.waker = waker
+        streams = StandardStreams(waker)
+        background = Background(waker)
     }
 
     /// - Parameters:
@@ -60,18 +79,18 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
     mutating func wait(
         isReading: Bool, store: Int32 = -1, until instant: CoreInstant
     ) -> (events: [Event], now: CoreInstant) {
+        streams.beginWriting()
         var polled = PolledDescriptors(
             signals: signals, alarm: alarm.descriptor, input: isReading ? input.reader.descriptor : -1, store: store,
-            streams,
-            watchesOutput: handler.writesOutput)
+            background: waker.descriptor, streams, watchesOutput: handler.writesOutput)
         handler.addInterests(to: &polled.entries, streams)
-        let timeout = alarm.set(to: min(instant, handler.alarm))
+        let timeout = alarm.set(to: min(instant, handler.alarm, patience?.end ?? .farFuture))
         guard polled.wait(timeout: timeout) else { return ([], clock.now) }
 
         let now = clock.now
         var events: [Event] = []
         if polled.has(.alarm) { alarm.acknowledge() }
-        let insisting = polled.has(.signals) ? takeSignals(&events) : nil
+        let insisting = polled.has(.signals) ? takeSignals(&events, at: now) : nil
         if handler.alarm <= now || polled.executions.contains(where: { $0.revents != 0 }) {
             collectEnds(polled.executions, &events, at: now)
         }
@@ -80,21 +99,27 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         events.append(.woke)
         if polled.has(.store) { events.append(.storeChanged) }
         if polled.has(.input) { fill(&events) }
-        if polled.has(.output) { write(polled.events(.output), &events) }
-        if polled.has(.log) { streams.writeLog() }
+        if polled.has(.background) {
+            waker.acknowledge()
+            takeWritten(&events)
+            takePrepared(&events)
+        }
+        if polled.has(.output) { closeOutput(&events) }
+        if let patience, patience.end <= now { giveUpUnread(&events, at: now) }
         return (events, now)
     }
 
     /// Adds the first signal before the ends of commands, after which a worker would claim more.
     ///
     /// - Returns: A signal that comes after the first.
-    private mutating func takeSignals(_ events: inout [Event]) -> Int32? {
+    private mutating func takeSignals(_ events: inout [Event], at now: CoreInstant) -> Int32? {
         var insisting: Int32?
         for number in signals.received() where number != SIGCHLD {
             if Signals.asksForStatistics(number) {
                 events.append(.asksForStatistics)
             } else if endingSignal == nil {
                 endingSignal = number
+                beginPatience(at: now)
                 events.append(.asksToEnd)
             } else {
                 insisting = number
@@ -126,14 +151,103 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         }
     }
 
-    private mutating func write(_ polled: Int16, _ events: inout [Event]) {
+    // MARK: - Output
+
+    private mutating func takeWritten(_ events: inout [Event]) {
         do throws(Failure) {
-            if case .closed = try streams.writeOutput(polled) { return events.append(.outputClosed) }
-            events.append(.written)
+            switch try streams.output.takeResult() {
+            case .written?: events.append(.written)
+            case .closed?: closeOutput(&events)
+            case nil: break
+            }
         } catch {
             streams.fail(error)
-            events.append(.outputClosed)
+            closeOutput(&events)
         }
+        do throws(Failure) {
+            if case .closed? = try streams.log.takeResult() { streams.log.giveUp() }
+        } catch {
+            // No other stream could report it. The next message may find room on the disk.
+        }
+    }
+
+    private mutating func closeOutput(_ events: inout [Event]) {
+        streams.output.giveUp()
+        events.append(.outputClosed)
+    }
+
+    private var progress: [Int] { [streams.output.progress, streams.log.progress] }
+
+    private mutating func beginPatience(at now: CoreInstant) {
+        patience = (now.advanced(by: Self.longestPause), progress)
+    }
+
+    /// Gives up messages of which nothing was read for a while. The same becomes of records that are safe in a store;
+    /// those in memory are nowhere else, and wait for their reader.
+    private mutating func giveUpUnread(_ events: inout [Event], at now: CoreInstant) {
+        guard let before = patience?.progress else { return }
+        beginPatience(at: now)
+        if progress[1] == before[1], !streams.log.isEmpty { streams.log.giveUp() }
+        if options.store != nil, progress[0] == before[0], !streams.output.isEmpty { closeOutput(&events) }
+    }
+
+    // MARK: - Executions
+
+    /// An execution whose first step is done.
+    struct PreparedExecution: Sendable {
+        let id: Int64
+        /// Nil if it is no longer wanted.
+        fileprivate(set) var result: Result<Handler.Prepared, JSONScanner.Fault>?
+    }
+
+    /// Does the first step of an execution.
+    ///
+    /// - Returns: Nil if that takes time. An event follows.
+    mutating func prepare(_ item: WorkItem) -> PreparedExecution? {
+        let prepare: @Sendable () -> PreparedExecution = { [prepare = handler.prepare] in
+            do throws(JSONScanner.Fault) {
+                return PreparedExecution(id: item.id, result: .success(prepare(item, try item.records())))
+            } catch {
+                return PreparedExecution(id: item.id, result: .failure(error))
+            }
+        }
+        if item.isSmall { return prepare() }
+        isWanted[item.id] = true
+        background.begin(item.id, prepare)
+        return nil
+    }
+
+    private mutating func takePrepared(_ events: inout [Event]) {
+        for var execution in background.takeAnswers().map(\.answer) {
+            if isWanted.removeValue(forKey: execution.id) == false {
+                discard(execution)
+                execution.result = nil
+            }
+            events.append(.prepared(execution))
+        }
+    }
+
+    func discard(_ execution: PreparedExecution) {
+        if case .success(let prepared)? = execution.result { handler.discard(prepared) }
+    }
+
+    /// Does the second step of an execution.
+    ///
+    /// - Parameter deadline: When it is too late to do so, by the loop's clock.
+    /// - Returns: How it ended, or nil if it goes on.
+    mutating func start(_ execution: PreparedExecution, before deadline: CoreInstant = .farFuture) -> ExecutionEnd? {
+        switch execution.result {
+        case .success(let prepared)?:
+            let deadline = deadline.advanced(by: CoreDuration(nanoseconds: clock.origin)).nanoseconds
+            return handler.start(prepared, before: deadline, at: clock.now, &streams)
+        case .failure(let fault)?: return .failed(fault.ofValue)
+        case nil: return .failed("it was stopped before it began")
+        }
+    }
+
+    /// Asks an execution to stop.
+    mutating func stop(_ id: Int64, at now: CoreInstant) {
+        if isWanted[id] != nil { isWanted[id] = false } else { handler.stop(id, at: now) }
     }
 
     // MARK: - The end
@@ -142,25 +256,16 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
     mutating func takeLateSignals() {
         let more = signals.received().filter(Signals.isEnding)
         if let first = more.first, endingSignal != nil || more.count > 1 { end(by: first) }
-        endingSignal = endingSignal ?? more.first
+        guard endingSignal == nil, let first = more.first else { return }
+        endingSignal = first
+        beginPatience(at: clock.now)
     }
 
-    /// Writes the remaining output and messages, and blocks until that is done. A second signal ends the program
+    /// Writes the remaining output and messages, and waits until that is done. A second signal ends the program
     /// nevertheless.
     mutating func drain() {
         while !streams.areEmpty {
-            var polled = PolledDescriptors(signals: signals, streams)
-            guard polled.wait(timeout: -1) else { continue }
-            if polled.has(.signals) {
-                for number in signals.received() where Signals.isEnding(number) {
-                    if endingSignal != nil { end(by: number) }
-                    endingSignal = number
-                }
-            }
-            var events: [Event] = []
-            if polled.has(.output) { write(polled.events(.output), &events) }
-            if case .outputClosed? = events.first { streams.output.clear() }
-            if polled.has(.log) { streams.writeLog() }
+            for case .insists(let signal) in wait(isReading: false, until: .farFuture).events { end(by: signal) }
         }
     }
 
@@ -184,7 +289,7 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
 struct PolledDescriptors {
     /// The session's own descriptors, in their order. Those of running executions follow.
     enum Place: Int, CaseIterable {
-        case signals, alarm, input, output, log, store
+        case signals, alarm, input, store, background, output
     }
 
     var entries: [pollfd]
@@ -192,20 +297,20 @@ struct PolledDescriptors {
     /// - Parameters:
     ///   - input: The descriptor to read, or -1. It is not polled while output or messages wait to be written.
     ///   - store: The descriptor that is readable when a store has changed, or -1.
-    ///   - watchesOutput: Whether to report that the reader of the output has closed its end.
+    ///   - background: The descriptor that is readable when something in the background has ended.
+    ///   - watchesOutput: Whether to report that the reader of the output has closed its end. A write notices it, too.
     init(
-        signals: Signals, alarm: Int32 = -1, input: Int32 = -1, store: Int32 = -1, _ streams: StandardStreams,
-        watchesOutput: Bool = false
+        signals: Signals, alarm: Int32, input: Int32, store: Int32, background: Int32, _ streams: StandardStreams,
+        watchesOutput: Bool
     ) {
+        let isWatched = watchesOutput && streams.output.isEmpty && !streams.output.isGivenUp
         entries = [
             pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
             pollfd(descriptor: alarm, Int32(POLLIN)),
             pollfd(descriptor: streams.areEmpty ? input : -1, Int32(POLLIN)),
-            streams.output.isEmpty
-                ? pollfd(hangUpOf: watchesOutput ? streams.output.descriptor : -1)
-                : pollfd(descriptor: streams.output.descriptor, Int32(POLLOUT)),
-            pollfd(descriptor: streams.log.isEmpty ? -1 : streams.log.descriptor, Int32(POLLOUT)),
             pollfd(descriptor: store, Int32(POLLIN)),
+            pollfd(descriptor: background, Int32(POLLIN)),
+            pollfd(hangUpOf: isWatched ? streams.output.descriptor : -1),
         ]
     }
 
@@ -215,10 +320,7 @@ struct PolledDescriptors {
         poll(&entries, nfds_t(entries.count), timeout) >= 0
     }
 
-    /// Returns the events of one of the session's own descriptors; 0 for none.
-    func events(_ place: Place) -> Int16 { entries[place.rawValue].revents }
-
-    func has(_ place: Place) -> Bool { events(place) != 0 }
+    func has(_ place: Place) -> Bool { entries[place.rawValue].revents != 0 }
 
     var executions: ArraySlice<pollfd> { entries[Place.allCases.count...] }
 }

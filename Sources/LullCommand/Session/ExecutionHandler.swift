@@ -15,12 +15,28 @@ enum ExecutionEnd {
 }
 
 /// Carries out the executions of a session: `RecordWriter` writes their records, `CommandRunner` runs commands.
-protocol ExecutionHandler {
+///
+/// An execution begins in two steps: what takes as long as its values are large, in any thread, and the rest.
+protocol ExecutionHandler: SendableMetatype {
+    /// What the first step makes of an item.
+    associatedtype Prepared: Sendable
+
     /// Whether executions go to the session's own standard output.
     var writesOutput: Bool { get }
 
+    /// The first step, with the records as the handler gets them.
+    var prepare: @Sendable (WorkItem, Batch<Record>) -> Prepared { get }
+
+    /// The second step.
+    ///
+    /// - Parameter deadline: When it is too late to start a command, in nanoseconds since the boot of the machine.
     /// - Returns: How it ended, or nil if it goes on.
-    mutating func start(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) -> ExecutionEnd?
+    mutating func start(
+        _ prepared: Prepared, before deadline: Int64, at now: CoreInstant, _ streams: inout StandardStreams
+    ) -> ExecutionEnd?
+
+    /// Gives up what the first step has made.
+    func discard(_ prepared: Prepared)
 
     /// Asks a running execution to stop.
     mutating func stop(_ id: Int64, at now: CoreInstant)
@@ -53,6 +69,7 @@ protocol ExecutionHandler {
 extension ExecutionHandler {
     var isIdle: Bool { true }
     var alarm: CoreInstant { .farFuture }
+    func discard(_ prepared: Prepared) {}
     mutating func stop(_ id: Int64, at now: CoreInstant) {}
     mutating func startNothingMore() {}
     mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
@@ -68,26 +85,24 @@ extension ExecutionHandler {
 typealias Record = [UInt8]
 
 /// One execution for a session to carry out, whether the engine or a store decided it.
-struct WorkItem {
+struct WorkItem: Sendable {
     /// Identifies the execution among those that run.
     let id: Int64
     let key: Key
-    /// The record, or with `collect` all of them.
-    let batch: Batch<Record>
+    /// The records as they were submitted.
+    private let batch: Batch<Record>
     let combining: CombineRule
     let due: Gate.Due
     /// For a run from a store: the number of the attempt, its fence, and the context of its last value.
     var attempt: Int?
     var fence: Int64?
     var context: String?
-}
 
-extension WorkItem {
-    /// Creates an item for an execution that the engine starts, with its records folded if they are to be merged.
-    init(_ execution: Execution<Key, Record>, _ combining: CombineRule) throws(JSONScanner.Fault) {
+    /// Creates an item for an execution that the engine starts.
+    init(_ execution: Execution<Key, Record>, _ combining: CombineRule) {
         id = Int64(execution.run.serial)
         key = execution.key
-        batch = try execution.batch.combined(combining)
+        batch = execution.batch
         self.combining = combining
         due = execution.due
     }
@@ -95,12 +110,12 @@ extension WorkItem {
     /// Creates an item for a run that was claimed from a store.
     ///
     /// - Parameter offset: The reading of the session's clock at the origin of the store's time.
-    init(_ run: DurableRun, offset: CoreDuration, _ combining: CombineRule) throws(JSONScanner.Fault) {
+    init(_ run: DurableRun, offset: CoreDuration, _ combining: CombineRule) {
         id = run.id
         key = Key(bytes: run.key)
         var batch = Batch(run.values.last ?? [])
         batch.earlier = Array(run.values.dropLast())
-        self.batch = try batch.combined(combining)
+        self.batch = batch
         self.combining = combining
         due = Gate.Due(
             at: run.due.advanced(by: offset), edge: run.edge, count: run.count, first: run.first.advanced(by: offset))
@@ -108,12 +123,15 @@ extension WorkItem {
         fence = run.fence
         context = run.context
     }
-}
 
-extension Batch<Record> {
     /// Returns the records as a handler gets them: folded into one with `merge-json`.
-    fileprivate func combined(_ combining: CombineRule) throws(JSONScanner.Fault) -> Self {
-        combining == .mergeJSON ? Batch(try JSONMergePatch.fold(values)) : self
+    func records() throws(JSONScanner.Fault) -> Batch<Record> {
+        combining == .mergeJSON ? Batch(try JSONMergePatch.fold(batch.values)) : batch
+    }
+
+    /// Whether it is quickly prepared: in less time than another thread needs to begin.
+    var isSmall: Bool {
+        batch.size <= 64 && batch.earlier.reduce(batch.value.count) { $0 + $1.count } <= 1 << 16
     }
 }
 
@@ -134,26 +152,40 @@ struct RecordWriter: ExecutionHandler {
         keyRule = options.keyRule
     }
 
-    mutating func start(_ item: WorkItem, at now: CoreInstant, _ streams: inout StandardStreams) -> ExecutionEnd? {
-        if format == .jsonl {
-            var text: [UInt8] = []
-            text.reserveCapacity(item.key.bytes.count + item.batch.value.count + 16)
-            keyRule.append(item.key, to: &text)
-            let key = text.indices
-            if item.combining == .mergeJSON {
-                item.batch.value.withUnsafeBufferPointer { JSONText.append(json: $0, to: &text) }
-            } else {
-                JSONText.append(item.batch.value, to: &text)
-            }
-            ExecutionLine(due: item.due).append(
-                key: text[key], earlier: item.batch.earlier.map(JSONText.json), value: text[key.endIndex...],
-                isCollecting: item.combining == .collect, to: &streams.output.bytes)
-        } else {
-            for record in item.batch.values {
-                streams.output.bytes.append(contentsOf: record)
-                streams.output.bytes.append(terminator)
-            }
+    var prepare: @Sendable (WorkItem, Batch<Record>) -> [UInt8] { text }
+
+    @Sendable private func text(of item: WorkItem, _ batch: Batch<Record>) -> [UInt8] {
+        var text: [UInt8] = []
+        guard format == .jsonl else {
+            text.reserveCapacity(batch.earlier.reduce(batch.value.count + 1) { $0 + $1.count + 1 })
+            for record in batch.earlier { append(record, to: &text) }
+            append(batch.value, to: &text)
+            return text
         }
+        var members: [UInt8] = []
+        members.reserveCapacity(item.key.bytes.count + batch.value.count + 16)
+        keyRule.append(item.key, to: &members)
+        let key = members.indices
+        if item.combining == .mergeJSON {
+            batch.value.withUnsafeBufferPointer { JSONText.append(json: $0, to: &members) }
+        } else {
+            JSONText.append(batch.value, to: &members)
+        }
+        ExecutionLine(due: item.due).append(
+            key: members[key], earlier: batch.earlier.map(JSONText.json), value: members[key.endIndex...],
+            isCollecting: item.combining == .collect, to: &text)
+        return text
+    }
+
+    private func append(_ record: Record, to text: inout [UInt8]) {
+        text.append(contentsOf: record)
+        text.append(terminator)
+    }
+
+    mutating func start(
+        _ prepared: [UInt8], before deadline: Int64, at now: CoreInstant, _ streams: inout StandardStreams
+    ) -> ExecutionEnd? {
+        streams.output.bytes += prepared
         return .returned
     }
 }

@@ -31,15 +31,12 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         while !isDone {
             // Values that fall due while the output is blocked could not be written anyway.
             let (events, now) = loop.wait(
-                isReading: isReading, until: loop.streams.areEmpty ? engine.alarm : .farFuture)
+                isReading: isReading, until: loop.streams.output.isEmpty ? engine.alarm : .farFuture)
             for event in events { handle(event, at: now) }
         }
         loop.streams.reportCounts()
         if loop.options.showsStatistics { reportStatistics() }
-        while !loop.streams.areEmpty {
-            let (events, now) = loop.wait(isReading: false, until: .farFuture)
-            for event in events { handle(event, at: now) }
-        }
+        loop.drain()
         return loop.end()
     }
 
@@ -56,20 +53,12 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             endInput(at: now)
         case .insists(let signal): loop.end(by: signal)
         case .failed: drop(at: now)
-        case .ended(let ended):
-            for (id, end) in ended {
-                guard let run = running.removeValue(forKey: id) else { continue }
-                if case .notStarted = end, loop.options.failsFast, loop.hasFailed {
-                    _ = engine.cancel(run.key, running: true, at: now)
-                }
-                perform(self.end(run.run, end.ending, returning: run.batch, at: now), at: now)
-            }
+        case .ended(let ended): for (id, end) in ended { self.ended(id, end, at: now) }
+        case .prepared(let execution): start(execution, at: now)
         case .woke: advance(to: now)
         case .records: takeRecords(at: loop.clock.now)
         case .inputEnded: endInput(at: loop.clock.now)
-        case .outputClosed:
-            drop(at: loop.clock.now)
-            loop.streams.output.clear()
+        case .outputClosed: drop(at: loop.clock.now)
         case .written, .storeChanged: break
         }
     }
@@ -133,7 +122,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             switch actions[next] {
             case .start(let execution):
                 if let ending = start(execution, at: now) { actions += end(execution.run, ending, at: now) }
-            case .cancel(let run): loop.handler.stop(Int64(run.serial), at: now)
+            case .cancel(let run): loop.stop(Int64(run.serial), at: now)
             case .resolve, .resume, .release: break
             }
             next += 1
@@ -147,15 +136,34 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             _ = engine.cancel(execution.key, running: true, at: now)
             return .threw
         }
-        // No fault is possible: every record was checked when it was read.
-        guard let item = try? WorkItem(execution, loop.options.combining) else { return .threw }
-        let ending = loop.handler.start(item, at: now, &loop.streams)?.ending
+        var ending: Ending?
+        if let prepared = loop.prepare(WorkItem(execution, loop.options.combining)) {
+            ending = loop.start(prepared)?.ending
+        }
         if ending == nil {
             var batch: Batch<Record>?
             if case .restart = engine.setup.whileRunning { batch = execution.batch }
             running[Int64(execution.run.serial)] = Running(run: execution.run, key: execution.key, batch: batch)
         }
         return ending
+    }
+
+    /// Begins an execution that has been prepared.
+    private mutating func start(_ execution: EventLoop<Handler>.PreparedExecution, at now: CoreInstant) {
+        if loop.options.failsFast, loop.hasFailed {
+            loop.discard(execution)
+            ended(execution.id, .notStarted, at: now)
+        } else if let end = loop.start(execution) {
+            ended(execution.id, end, at: now)
+        }
+    }
+
+    private mutating func ended(_ id: Int64, _ end: ExecutionEnd, at now: CoreInstant) {
+        guard let run = running.removeValue(forKey: id) else { return }
+        if case .notStarted = end, loop.options.failsFast, loop.hasFailed {
+            _ = engine.cancel(run.key, running: true, at: now)
+        }
+        perform(self.end(run.run, end.ending, returning: run.batch, at: now), at: now)
     }
 
     /// Reports the end of an execution to the engine.

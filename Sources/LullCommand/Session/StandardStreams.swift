@@ -1,10 +1,10 @@
 internal import CLullCommand
 internal import LullCore
 
-/// A descriptor to write to, and the bytes that wait to be written there.
+/// Bytes to write to a descriptor, by calls that block until that is done.
 ///
-/// ``write()`` never blocks: the caller waits for `poll`, and each call writes no more than fits. A slow reader slows
-/// the program down, but signals still get through.
+/// For files, and where signals keep their default actions. Elsewhere nothing that is written may block the program:
+/// ``OutputStream``.
 struct OutputBuffer {
     enum WriteResult {
         case written
@@ -14,55 +14,42 @@ struct OutputBuffer {
 
     let descriptor: Int32
     var bytes: [UInt8] = []
-    /// The number of bytes already written.
-    private var position = 0
-    /// How much a descriptor takes without blocking once `poll` has reported it writable.
-    private let writableSize: Int
 
-    init(_ descriptor: Int32) {
-        self.descriptor = descriptor
-        writableSize = lull_is_file(descriptor) != 0 ? 1 << 20 : Int(PIPE_BUF)
-    }
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    var isEmpty: Bool { bytes.isEmpty }
-
-    /// Writes once, after `poll` has reported the descriptor writable.
-    mutating func write() throws(Failure) -> WriteResult {
-        try write(atMost: writableSize)
-    }
-
-    private mutating func write(atMost limit: Int) throws(Failure) -> WriteResult {
-        let count = bytes.withUnsafeBytes { bytes in
-            CLullCommand.write(descriptor, bytes.baseAddress.map { $0 + position }, min(bytes.count - position, limit))
-        }
-        if count < 0 {
-            let code = lull_errno()
-            switch code {
-            case EPIPE: return .closed
-            case EINTR, EAGAIN, EWOULDBLOCK: return .written
-            default: throw .system("cannot write", code)
-            }
-        }
-        position += count
-        if position == bytes.count { clear() }
-        return .written
-    }
-
-    mutating func clear() {
-        position = 0
-        // Keeps the capacity of a usual iteration, releases that of a burst.
-        bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
-    }
-
-    /// Writes everything and blocks until that is done. For use where signals keep their default actions.
+    /// Writes everything.
     mutating func drain() throws(Failure) -> WriteResult {
-        while !isEmpty {
-            var interest = pollfd(descriptor: descriptor, Int32(POLLOUT))
-            if case .closed = try write(atMost: bytes.count) { return .closed }
-            if !isEmpty { poll(&interest, 1, -1) }
+        var position = 0
+        defer { bytes.emptyAfterWriting() }
+        while position < bytes.count {
+            guard let count = try Self.write(bytes[position...], to: descriptor) else { return .closed }
+            position += count
         }
         return .written
     }
+
+    /// Writes once, and waits where the descriptor does not block.
+    ///
+    /// - Returns: How many bytes were written; nil if the reader has closed its end.
+    static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(Failure) -> Int? {
+        let count = bytes.withUnsafeBytes { CLullCommand.write(descriptor, $0.baseAddress, $0.count) }
+        guard count < 0 else { return count }
+        let code = lull_errno()
+        switch code {
+        case EPIPE: return nil
+        case EINTR: return 0
+        case EAGAIN, EWOULDBLOCK:
+            var interest = pollfd(descriptor: descriptor, Int32(POLLOUT))
+            poll(&interest, 1, -1)
+            return 0
+        default: throw .system("cannot write", code)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Keeps the capacity of a usual iteration, and releases that of a burst.
+    mutating func emptyAfterWriting() { removeAll(keepingCapacity: capacity <= 1 << 20) }
 }
 
 extension OutputBuffer {
@@ -103,6 +90,10 @@ extension OutputBuffer {
         return messages.isEmpty ? ExitStatus.success : ExitStatus.commandFailed
     }
 
+    mutating func report(_ message: String, isCut: Bool = true) { bytes.append(message: message, isCut: isCut) }
+}
+
+extension [UInt8] {
     /// The longest message, in columns: two lines of a screen, three of a narrow one.
     private static var messageLimit: Int { 240 }
     /// The longest word in a long message; such words are usually quoted from arguments or data.
@@ -114,26 +105,32 @@ extension OutputBuffer {
     /// its middle, because a message starts with what is wrong and ends with what to do.
     ///
     /// - Parameter isCut: False for a message of nothing but fixed words and numbers, all of which matter.
-    mutating func report(_ message: String, isCut: Bool = true) {
+    mutating func append(message: String, isCut: Bool = true) {
         var line = "lull: " + Terminal.plain(message)
         if isCut, line.utf8.count > Self.wordLimit {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
             line = words.map { Terminal.cutInTheMiddle(String($0), to: Self.wordLimit) }.joined(separator: " ")
             line = Terminal.cutInTheMiddle(line, to: Self.messageLimit)
         }
-        bytes.append(string: line + "\n")
+        append(string: line + "\n")
     }
 }
 
 /// The standard output and standard error of a session, and the exit status that follows from what happened to them.
 struct StandardStreams {
-    var output = OutputBuffer(STDOUT_FILENO)
+    var output: OutputStream
     /// Messages, on standard error.
-    var log = OutputBuffer(STDERR_FILENO)
+    var log: OutputStream
     /// The exit status, failed commands aside.
     var status = ExitStatus.success
     private(set) var skipped = 0
     private var limiter = MessageLimiter()
+
+    /// - Parameter waker: Woken when a part of them has been written.
+    init(_ waker: Waker) {
+        output = OutputStream(STDOUT_FILENO, waker)
+        log = OutputStream(STDERR_FILENO, waker)
+    }
 
     // MARK: - Messages
 
@@ -158,11 +155,11 @@ struct StandardStreams {
     }
 
     mutating func report(_ message: @autoclosure () -> String, of kind: String, at now: CoreInstant) {
-        limiter.report(message(), of: kind, at: now, to: &log)
+        limiter.report(message(), of: kind, at: now, to: &log.bytes)
     }
 
     mutating func reportCounts() {
-        limiter.reportCounts(to: &log)
+        limiter.reportCounts(to: &log.bytes)
     }
 
     /// - Parameter executionFailed: Whether an execution has failed, which shows unless there was a worse problem.
@@ -174,19 +171,10 @@ struct StandardStreams {
 
     var areEmpty: Bool { output.isEmpty && log.isEmpty }
 
-    /// Writes part of the output after `poll` has returned these events for it.
-    mutating func writeOutput(_ events: Int16) throws(Failure) -> OutputBuffer.WriteResult {
-        guard output.isEmpty else { return try output.write() }
-        return Int32(events) & Int32(POLLERR | POLLHUP) != 0 ? .closed : .written
-    }
-
-    /// Writes part of the messages, and drops them if they cannot be written: no other stream could report that.
-    mutating func writeLog() {
-        do {
-            if case .closed = try log.write() { log.clear() }
-        } catch {
-            log.clear()
-        }
+    /// Begins to write what there is.
+    mutating func beginWriting() {
+        output.beginWriting()
+        log.beginWriting()
     }
 }
 
@@ -210,7 +198,7 @@ struct MessageLimiter {
     ///
     /// - Parameter kind: The kind, as it follows a count.
     mutating func report(
-        _ message: @autoclosure () -> String, of kind: String, at now: CoreInstant, to log: inout OutputBuffer
+        _ message: @autoclosure () -> String, of kind: String, at now: CoreInstant, to log: inout [UInt8]
     ) {
         let index = kinds.firstIndex { $0.name == kind } ?? kinds.count
         if index == kinds.count { kinds.append(Kind(name: kind)) }
@@ -218,17 +206,17 @@ struct MessageLimiter {
         guard kinds[index].next <= now else { return }
         kinds[index].next = now.advanced(by: Self.interval)
         if kinds[index].count == kinds[index].reported + 1 {
-            log.report(message())
+            log.append(message: message())
         } else {
-            log.report(Self.line(kinds[index]))
+            log.append(message: Self.line(kinds[index]))
         }
         kinds[index].reported = kinds[index].count
     }
 
     /// Logs the count of each kind that has grown since it was logged.
-    mutating func reportCounts(to log: inout OutputBuffer) {
+    mutating func reportCounts(to log: inout [UInt8]) {
         for index in kinds.indices where kinds[index].reported < kinds[index].count {
-            log.report(Self.line(kinds[index]))
+            log.append(message: Self.line(kinds[index]))
             kinds[index].reported = kinds[index].count
         }
     }

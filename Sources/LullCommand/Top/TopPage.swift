@@ -47,7 +47,7 @@ struct TopPage {
                 refuse: { service.refuse($0) }, answer: { $1(service.answer($0)) },
                 failure: { service.failure($0, $1) }))
         let name = Terminal.shown(first.name)
-        OutputBuffer.report(["\(name), process \(first.process), is shown at \(Listening.address(of: listener))"])
+        BackgroundMessages.report("\(name), process \(first.process), is shown at \(Listening.address(of: listener))")
         var page = TopPage(operand: operand, service: service)
         let number = page.show(until: signals, wokenBy: waking.reading)
         Listening.end(server, at: listener, within: .seconds(1), by: number)

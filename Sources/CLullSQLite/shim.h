@@ -30,6 +30,16 @@ static inline void lull_sqlite_count_pages(sqlite3 *db, int32_t *count) {
     sqlite3_wal_hook(db, lull_sqlite_store_page_count, count);
 }
 
+/// Returns why the system has not written to the log, if `code` says that a write has failed; else 0. `sqlite3_system_errno` does
+/// not know it of a commit.
+static inline int lull_sqlite_write_error(sqlite3 *db, int code) {
+    sqlite3_file *log = (sqlite3_file *)0;
+    int number = 0;
+    if (code != SQLITE_IOERR_WRITE) return 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK || !log || !log->pMethods) return 0;
+    return log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number) == SQLITE_OK ? number : 0;
+}
+
 /// Writes the write-ahead log again with the bytes that it has, and syncs it. Nothing else may write to the log meanwhile.
 ///
 /// After a failed sync the system may take what it could not write for written. Only what is written again is sure to be tried again.
@@ -50,6 +60,42 @@ static inline int lull_sqlite_rewrite_log(sqlite3 *db) {
     }
     free(bytes);
     return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_FULL) : code;
+}
+
+/// Returns a hash of the beginning of the database as it is on the disk, without what is in the log; 0 if it cannot be read.
+static inline uint64_t lull_sqlite_hash(sqlite3 *db) {
+    enum { most = 1 << 16 };
+    sqlite3_file *file = (sqlite3_file *)0;
+    sqlite3_int64 size = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods) return 0;
+    if (file->pMethods->xFileSize(file, &size) != SQLITE_OK) return 0;
+    int count = size < most ? (int)size : most;
+    uint64_t *words = (uint64_t *)calloc(most / sizeof(uint64_t), sizeof(uint64_t));
+    if (!words) return 0;
+    uint64_t hash = 0;
+    if (file->pMethods->xRead(file, words, count, 0) == SQLITE_OK) {
+        hash = 0xcbf29ce484222325 ^ (uint64_t)size;
+        for (int i = 0; i < most / (int)sizeof(uint64_t); i++) hash = (hash ^ words[i]) * 0x100000001b3, hash ^= hash >> 29;
+        hash |= 1;
+    }
+    free(words);
+    return hash;
+}
+
+/// Returns whether the log, as it is open, is as long as its index says, which all processes share; also if nothing is known.
+static inline int lull_sqlite_log_is_whole(sqlite3 *db) {
+    sqlite3_file *file = (sqlite3_file *)0, *log = (sqlite3_file *)0;
+    void volatile *index = (void *)0;
+    sqlite3_int64 size = 0;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods) return 1;
+    if (sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK || !log || !log->pMethods) return 1;
+    if (file->pMethods->iVersion < 2 || !file->pMethods->xShmMap) return 1;
+    // The first region, which the connection has mapped when it read the log: see "WAL-Index Format" in SQLite's documentation.
+    if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || !index) return 1;
+    uint32_t frames = ((uint32_t volatile *)index)[4];
+    uint16_t page = ((uint16_t volatile *)index)[7];
+    if (!frames || log->pMethods->xFileSize(log, &size) != SQLITE_OK) return 1;
+    return size >= 32 + (sqlite3_int64)frames * ((page == 1 ? 65536 : page) + 24);
 }
 
 /// Returns flags for opening a file. On iOS it can be used from the first unlocking of the device on, also in the background.

@@ -63,8 +63,9 @@ enum Tool {
         case .compact: return OutputBuffer.printDone(try CompactCommand.run(options))
         case .serve: return try ServeCommand.run(options)
         case .top: return try TopCommand.run(invocation.operands, options)
-        case .schema where !options.applies: return try show(SchemaCommand.run(subcommand, options))
-        case .schema, .adopt: return OutputBuffer.printDone(try SchemaCommand.run(subcommand, options))
+        case .schema where !options.applies: return try show(SchemaCommand.run(options))
+        case .schema: return OutputBuffer.printDone(try SchemaCommand.run(options))
+        case .adopt: return OutputBuffer.printDone(try AdoptCommand.run(options))
         }
     }
 

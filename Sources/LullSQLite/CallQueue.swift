@@ -96,7 +96,8 @@ final class CallLoop {
     }
 
     /// Makes calls until the store is closed.
-    func run(_ file: SQLiteFile) {
+    func run(_ opened: CurrentFile) {
+        var current = opened
         var isClean = true
         var lastWrite = ContinuousClock.now
         var (lastAnswer, lastLook) = (lastWrite, lastWrite)
@@ -108,14 +109,13 @@ final class CallLoop {
             if take() {
                 if hasSlept { lingers = .now < lastAnswer + Self.lingerTime }
                 hasSlept = false
-                if makeCalls(with: file) {
-                    isClean = false
-                    lastWrite = .now
-                }
+                let hasWritten = makeCalls(with: &current)
                 lastAnswer = .now
+                if hasWritten { (isClean, lastWrite) = (false, lastAnswer) }
                 if lingers { lingers = linger() }
             } else if isClosed {
-                return file.cleanUp()
+                current.opened?.cleanUp()
+                return
             } else {
                 var end = isClean ? nil : lastWrite + Self.cleanUpDelay
                 if hasWaiters {
@@ -125,14 +125,16 @@ final class CallLoop {
                 thread.wait(until: end)
                 hasSlept = true
                 if !isClean, .now >= lastWrite + Self.cleanUpDelay {
-                    file.cleanUp()
+                    current.opened?.cleanUp()
                     isClean = true
                 }
             }
             // Workers of this process may wait although other callers keep it busy.
             if hasWaiters, .now >= lastLook + Self.foreignCommitInterval {
-                signalForeignCommits(to: file)
-                file.maintain()
+                if let file = current.opened {
+                    signalForeignCommits(to: file)
+                    file.maintain()
+                }
                 lastLook = .now
             }
         }
@@ -141,7 +143,13 @@ final class CallLoop {
     /// Makes the calls that were taken, and those that come while a transaction is open.
     ///
     /// - Returns: Whether any of them writes.
-    private func makeCalls(with file: SQLiteFile) -> Bool {
+    private func makeCalls(with current: inout CurrentFile) -> Bool {
+        let file: SQLiteFile
+        do throws(DurableError) { file = try current.file() } catch {
+            (reads + writes).map { $0.refusal(error) }.answer()
+            (reads, writes) = ([], [])
+            return false
+        }
         if !reads.isEmpty { file.read(reads) }
         reads = []
         var room = Self.maxBatch

@@ -14,6 +14,8 @@ final class Connection {
     var latestFailure: DurableError?
     /// SQLite's extended code of the latest failure.
     private(set) var latestCode = SQLITE_OK
+    /// Whether the latest failure was that the system refused to write to a file, for its permissions or the like.
+    private(set) var refusesWrites = false
     /// The steps that bring a file from each version to the next.
     let migrations: [String]
     private let patience: Duration
@@ -138,6 +140,12 @@ final class Connection {
     /// Whether the write-ahead log has contents, from this process or another one.
     var hasLog: Bool { lull_size(file + "-wal") > 0 }
 
+    /// Whether the write-ahead log has at least all that was written to it.
+    var hasWholeLog: Bool { lull_sqlite_log_is_whole(handle) != 0 }
+
+    /// A hash of the beginning of the file, without its log; 0 if it cannot be read.
+    var hash: UInt64 { lull_sqlite_hash(handle) }
+
     // MARK: - Statements
 
     /// Runs statements without parameters, and ignores their results.
@@ -240,12 +248,24 @@ final class Connection {
             case SQLITE_NOTADB: .unusable("\(path) is not a database of SQLite")
             case SQLITE_CORRUPT: .unusable("\(path) is damaged: \(why)")
             case SQLITE_CANTOPEN: .refused("\(path), or a file beside it, cannot be opened: \(why)")
-            case SQLITE_IOERR: .refused("the disk of \(path) failed: \(why)")
+            case SQLITE_IOERR: writeRefusal(code) ?? .refused("the disk of \(path) failed: \(why)")
             default: .refused("\(path): \(why)")
             }
         latestFailure = error
         latestCode = code
+        refusesWrites = writeRefusal(code) != nil
         return error
+    }
+
+    /// Returns the error for a write that the system has refused, so that nothing was written; nil for other failures.
+    private func writeRefusal(_ code: Int32) -> DurableError? {
+        let number = lull_sqlite_write_error(handle, code)
+        let reason = String(cString: strerror(number))
+        switch number {
+        case EDQUOT: return .full("the disk of \(path) is full: \(reason)")
+        case EROFS, EPERM, EACCES: return .refused("\(path) cannot be written: \(reason)")
+        default: return nil
+        }
     }
 
     /// Returns the error for contents that this program never writes, and stores it in ``latestFailure``.

@@ -8,9 +8,9 @@ internal import LullDurable
 //     failed      a statement has failed         ──▶ rolled back
 //     complete    its last part is written       ──▶ commit
 //
-//     commit succeeds                ──▶ committed; `unknown` if the file no longer has its name
-//     commit fails, the disk is full ──▶ rolled back: without its last part it is no commit
-//     commit fails otherwise         ──▶ the file is uncertain: see CommitRecovery.swift
+//     commit succeeds                ──▶ committed; `unknown` if a file no longer has its name
+//     no room, or no right to write  ──▶ rolled back: without its last part it is no commit
+//     commit fails otherwise         ──▶ the file is uncertain: see below
 //
 // The calls of a store that share a transaction are answered when it has ended. If a statement has failed, each is
 // repeated alone.
@@ -94,6 +94,8 @@ extension SQLiteFile {
         do throws(DurableError) {
             connection = try openConnection()
             try check()
+            // A log that was cut would have a gap, and end there.
+            guard connection.hasWholeLog else { throw files.cutLog }
             connection.latestFailure = nil
             try connection[.begin].run()
             old = try Meta(from: connection)
@@ -132,11 +134,13 @@ extension SQLiteFile {
         do throws(DurableError) {
             try connection[.commit].run()
             lastCommit = .now
-            // A commit to a file that no longer has its name is not acknowledged.
-            return files.loss.map { .unknown($0.reason) }
+            // A commit to files that no longer have their names is not acknowledged.
+            guard let loss = lossOfCommit(connection) else { return nil }
+            nextCheck = .now
+            return .unknown(loss.reason)
         } catch {
-            // Without room the last part of a commit was not written, and without it there is no commit.
-            if connection.latestCode & 0xFF == SQLITE_FULL {
+            // Without room, or the right, the last part of a commit was not written, and without it there is no commit.
+            if connection.latestCode & 0xFF == SQLITE_FULL || connection.refusesWrites {
                 connection.rollBack()
                 return error
             }
@@ -217,11 +221,12 @@ extension SQLiteFile {
         if let connection { return connection }
         try files.checkIdentity()
         let opened = try Self.connect(path, creates: false, options)
-        try files.reopened(opened)
+        try files.opened(opened)
+        try checkLog(of: opened)
         // The log has to be on the disk before it is copied: a power cut in between would leave a part of the copy, and
         // nothing to repair it with.
         try opened.rewriteLog()
-        guard try opened.checkpoint(truncates: true, within: options.patience) else {
+        guard try checkpoint(opened, truncates: true, within: options.patience) else {
             throw .refused("\(path) is read by another program for too long")
         }
         // A submit that is refused now must not be found in an old log after a power cut: makes sure that the log is

@@ -17,7 +17,7 @@ extension SQLiteFile {
         guard pages >= nextCheckpoint else { return }
         // A reader may keep the rest from being copied, and an error shows itself again. What has been committed is
         // safe.
-        _ = try? connection.checkpoint(truncates: false, within: .zero)
+        _ = try? checkpoint(connection, truncates: false, within: .zero)
         nextCheckpoint = pages + options.longLog / 4
     }
 
@@ -28,7 +28,7 @@ extension SQLiteFile {
         try? deleteReleasedValues(for: .milliseconds(250), patience: .zero)
         guard (try? writerLock.acquire(within: .zero)) != nil else { return }
         defer { writerLock.release() }
-        _ = try? connection.checkpoint(truncates: true, within: .zero)
+        _ = try? checkpoint(connection, truncates: true, within: .zero)
     }
 
     /// Deletes some of what is old, or cleans up when nothing has been written for a while.
@@ -96,6 +96,13 @@ extension SQLiteTransaction {
     }
 }
 
+extension SQLiteFile {
+    /// Makes a copy that was restored one whose numbers the original cannot have given, even by a clock that was ahead.
+    package func adopt() throws(DurableError) {
+        try write { transaction throws(DurableError) in try transaction.adopt() }
+    }
+}
+
 // Compacting: makes a file smaller while other processes use it.
 
 extension SQLiteFile {
@@ -145,7 +152,7 @@ extension SQLiteFile {
     private func truncate() throws(DurableError) -> Bool {
         try writerLock.acquire(within: options.patience)
         defer { writerLock.release() }
-        return try openConnection().checkpoint(truncates: true, within: options.patience)
+        return try checkpoint(openConnection(), truncates: true, within: options.patience)
     }
 
     private func size() throws(DurableError) -> Int64 { try setting("page_count") * setting("page_size") }

@@ -19,6 +19,9 @@ package final class SQLiteFile {
         package var allowsNetwork = false
         /// How long to wait for other processes that use the file.
         package var patience = Duration.seconds(5)
+        /// For a store that opens the path again when a name means another file, or none, instead of failing from then
+        /// on: told why, and nil when it is open again.
+        package var reopens: (@Sendable (DurableError?) -> Void)?
         /// SQLite's name of the file system that it uses; nil for the default one.
         package var vfs: String?
         /// The number of pages at which the write-ahead log is copied into the file.
@@ -37,6 +40,10 @@ package final class SQLiteFile {
     /// Whether the file can be used, or has to be recovered first.
     var state: FileState
     var files: OpenFiles
+    /// The contents of the file, as far as they are known: see Contents.swift.
+    var contents: FileMark?
+    /// When to check again that the files are in place.
+    var nextCheck = ContinuousClock.now
     /// When to look for old entries next.
     var nextMaintenance = ContinuousClock.now
     /// When this process, or as far as it knows another one, has committed last.
@@ -53,11 +60,13 @@ package final class SQLiteFile {
         nextCheckpoint = options.longLog
         try Self.inspect(path, creates: options.creates, options)
         let connection = try Self.connect(path, creates: options.creates, options)
-        files = try OpenFiles(path, connection)
+        files = try OpenFiles(path, connection, reopens: options.reopens != nil)
         let writerLock = try WriterLock(besides: connection.file)
         self.writerLock = writerLock
+        state = .uncertain
         try writerLock.acquire(within: options.patience)
         defer { writerLock.release() }
+        let isOther = try checkLog(of: connection)
         // It lets space be given back in small steps, and can be set only while a file is empty.
         if try connection.kind() == .empty { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
         guard try connection.text("PRAGMA journal_mode = WAL") == "wal" else {
@@ -71,8 +80,10 @@ package final class SQLiteFile {
         try connection.migrate { connection throws(DurableError) in try Meta.create(in: connection, at: reading) }
         // When other processes use the file, they keep the log.
         if connection.hasLog {
-            _ = try connection.checkpoint(truncates: true, within: .milliseconds(100))
+            _ = try checkpoint(connection, truncates: true, within: .milliseconds(100))
         }
+        try files.opened(connection)
+        noteOpening(of: connection, isOther: isOther)
         state = .open(connection)
         // The first process after a boot ties the file's time to it, before anything can set the wall clock.
         _ = transact { _ in }
@@ -80,11 +91,14 @@ package final class SQLiteFile {
 
     var connection: Connection? { state.connection }
 
-    /// Throws if the file, or one beside it, has been deleted or replaced: what is written then is lost.
+    /// Throws if the file, or one beside it, has been deleted, replaced or overwritten: what is written then is lost.
     ///
     /// It looks twice a second, however often it is called.
     package func check() throws(DurableError) {
-        try files.check(connection, writerLock)
+        let now = ContinuousClock.now
+        guard now >= nextCheck else { return }
+        if let loss { throw loss }
+        nextCheck = now.advanced(by: .milliseconds(400))
     }
 
     // MARK: - Writing
@@ -158,6 +172,16 @@ package final class SQLiteFile {
         return try openConnection()
     }
 
+    /// Closes the file, which cannot be used afterwards. What the log holds is copied into the file for which it was
+    /// written, wherever that is now, so that the file that has its name can be used without the log.
+    func close() {
+        if let connection, (try? writerLock.acquire(within: .seconds(1))) != nil {
+            _ = try? checkpoint(connection, truncates: true, within: .zero)
+            writerLock.release()
+        }
+        connection?.close()
+    }
+
     /// Returns whether another connection has committed since the last call; true at the first one.
     package func hasForeignCommits() throws(DurableError) -> Bool {
         try check()
@@ -201,7 +225,9 @@ extension SQLiteFile {
     ) throws(DurableError) -> Connection {
         let connection = try Connection(path, creates: creates, options)
         guard !connection.isReadOnly else { throw .unusable("\(path) cannot be written") }
-        _ = try connection.kind()
+        do throws(DurableError) { _ = try connection.kind() } catch {
+            throw connection.hasWholeLog ? error : OpenFiles.missingLog(path)
+        }
         try connection.execute(
             """
             PRAGMA synchronous = \(options.syncs ? "FULL" : "OFF");
@@ -213,93 +239,4 @@ extension SQLiteFile {
             """)
         return connection
     }
-}
-
-/// The files of a store as they were opened. Later their names may mean other files, or none: then what is written is
-/// lost.
-struct OpenFiles {
-    /// The path as the user gave it, and the full path, since the process may change its directory.
-    private let path: String
-    private let name: String
-    private let identity: FileMark.Identity
-    /// The log and its index, once they have been seen.
-    private var log: [FileMark.Identity] = []
-    /// When to check all of them again.
-    private var nextCheck = ContinuousClock.now
-
-    init(_ path: String, _ connection: Connection) throws(DurableError) {
-        self.path = path
-        name = path.hasPrefix("/") ? path : connection.file
-        identity = FileMark(of: name).identity
-        // The name may mean another file already.
-        if connection.hasMoved { throw Self.missing(path) }
-    }
-
-    /// The error for what has been written to a file that no longer has its name; nil if it still has.
-    var loss: DurableError? { FileMark(of: name).identity == identity ? nil : Self.missing(path, found: name) }
-
-    /// Throws if the name no longer means the file that was opened first.
-    func checkIdentity() throws(DurableError) {
-        if let loss { throw loss }
-    }
-
-    /// Checks the file of a new connection.
-    mutating func reopened(_ connection: Connection) throws(DurableError) {
-        log = []
-        try checkIdentity()
-        if connection.hasMoved { throw Self.missing(path) }
-    }
-
-    /// Throws if the database, or a file beside it, has been deleted or replaced. Looks twice a second.
-    mutating func check(_ connection: Connection?, _ writerLock: WriterLock) throws(DurableError) {
-        let now = ContinuousClock.now
-        guard now >= nextCheck else { return }
-        try checkIdentity()
-        if let missing = writerLock.missing { throw Self.missing(missing) }
-        if let connection {
-            let names = ["-wal", "-shm"].map { connection.file + $0 }
-            let found = names.map { FileMark(of: $0).identity }
-            for (name, (old, new)) in zip(names, zip(log, found)) where old != new { throw Self.missing(name) }
-            log = found
-        }
-        nextCheck = now.advanced(by: .milliseconds(400))
-    }
-
-    private static func missing(_ path: String, found name: String? = nil) -> DurableError {
-        let exists = lull_exists(name ?? path) != 0
-        return .unusable(
-            exists
-                ? "\(path) was replaced by another file while it was in use"
-                : "\(path) is gone (moved or deleted): put it back, or begin a new store, and start again")
-    }
-}
-
-/// Identifies a file and a state of its contents. All zero for a file that does not exist.
-struct FileMark: Equatable {
-    /// Identifies a file, whatever its name.
-    struct Identity: Equatable {
-        let device: Int64
-        let inode: Int64
-    }
-
-    let identity: Identity
-    let size: Int64
-    /// When the contents changed last.
-    private let modified: Int64
-
-    init(of path: String) {
-        self.init(lull_mark_of(path, -1))
-    }
-
-    /// The mark of an open file.
-    init(open descriptor: Int32) {
-        self.init(lull_mark_of(nil, descriptor))
-    }
-
-    private init(_ mark: lull_mark) {
-        identity = Identity(device: mark.device, inode: mark.inode)
-        (size, modified) = (mark.size, mark.modified)
-    }
-
-    var exists: Bool { identity.inode != 0 }
 }

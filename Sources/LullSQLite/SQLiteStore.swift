@@ -18,8 +18,8 @@ public import LullDurable
 /// A submit returns when it is on the disk (`synchronous = FULL`). Simultaneous calls share one transaction, and each
 /// gets its own answer. SQLite runs on a thread of the store's own.
 ///
-/// Other files belong to the file: a write-ahead log (`-wal`, `-shm`) and two files that are never written (`-want`,
-/// `-write`), whose locks let one process at a time write, in turn. Move, copy or delete all of them or none, and only
+/// Other files belong to the file: a write-ahead log (`-wal`, `-shm`) and two files (`-want`, `-write`) whose locks let
+/// one process at a time write, in turn. Move, copy or delete all of them or none, and only
 /// while nothing uses them. Other programs may read the file. They must not write to it while it is in use: they do not
 /// use those locks, and SQLite up to 3.51.2 may damage a file when one program copies the log into it while another
 /// commits.
@@ -62,7 +62,7 @@ public final class SQLiteStore: DurableStore {
                     opening.finish(nil)
                     loop.run(reader)
                 } else {
-                    let file = try SQLiteFile(path, options)
+                    let file = try CurrentFile(path, options)
                     opening.finish(nil)
                     loop.run(file)
                 }

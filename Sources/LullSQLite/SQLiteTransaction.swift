@@ -41,16 +41,24 @@ package struct SQLiteTransaction: DurableTable {
         wall = reading.wall
     }
 
-    /// See ``DurableTable/sequence``.
+    /// See ``DurableTable/sequence``. Numbers follow the wall clock, in microseconds, so that a copy of the file that
+    /// takes its place later does not give those again that were given meanwhile.
     package var sequence: Int64 {
-        get { meta.sequence }
-        set { meta.sequence = newValue }
+        get { max(meta.sequence, wall.nanoseconds / 1000) }
+        set { if newValue != sequence { meta.sequence = newValue } }
     }
 
-    /// See ``DurableTable/base``.
+    /// See ``DurableTable/base``, and ``sequence``.
     package var base: Int64 {
-        get { meta.base }
+        get { max(meta.base, wall.nanoseconds / 1000) }
         set { meta.base = newValue }
+    }
+
+    /// Raises all numbers above those that have been given by a clock that was ahead by up to a day.
+    mutating func adopt() throws(DurableError) {
+        let day: Int64 = 86_400_000_000
+        base = max(base, try connection.number("SELECT max(generation) FROM work")) + day
+        sequence += day
     }
 
     /// Advances the present instant for calls that came while the transaction was open.

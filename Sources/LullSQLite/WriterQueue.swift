@@ -122,13 +122,13 @@ final class WriterLock {
     private let write: Int32
     private let path: String
     /// The lock files as they were opened.
-    private let marks: [(path: String, identity: FileMark.Identity)]
+    private let marks: [(suffix: String, identity: FileMark.Identity)]
     private(set) var isHeld = false
     /// The longest pause between two attempts, in nanoseconds.
     private static let longestPause: Int64 = 250_000
 
-    /// Opens the lock files, and creates them if needed, with the permissions of the file that they guard. Nothing is
-    /// ever written to them, and they are never removed.
+    /// Opens the lock files, and creates them if needed, with the permissions of the file that they guard. They are
+    /// never removed.
     init(besides path: String) throws(DurableError) {
         self.path = path
         let names = (want: path + "-want", write: path + "-write")
@@ -147,12 +147,12 @@ final class WriterLock {
         }
         self.want = WriterQueue(want)
         self.write = write
-        marks = [(names.want, FileMark(open: want).identity), (names.write, FileMark(open: write).identity)]
+        marks = [("-want", FileMark(open: want).identity), ("-write", FileMark(open: write).identity)]
     }
 
-    /// The name of a lock file that was deleted or replaced; nil if there is none.
-    var missing: String? {
-        marks.first { FileMark(of: $0.path).identity != $0.identity }?.path
+    /// What a lock file that was deleted or replaced has more in its name than the file; nil if there is none.
+    var missingSuffix: String? {
+        marks.first { FileMark(of: path + $0.suffix).identity != $0.identity }?.suffix
     }
 
     deinit { close(write) }
@@ -190,6 +190,16 @@ final class WriterLock {
             pause = min(2 * pause, Self.longestPause)
         }
     }
+
+    /// What a process has noted beside the lock; empty if it could not. Numbers outlive the process, but not always a
+    /// crash of the machine.
+    func readNote(_ count: Int) -> [Int64] {
+        var numbers = [Int64](repeating: 0, count: count)
+        return lull_lock_read(write, &numbers, Int32(count)) != 0 ? numbers : []
+    }
+
+    /// Notes numbers beside the lock, which must be held.
+    func note(_ numbers: [Int64]) { _ = lull_lock_write(write, numbers, Int32(numbers.count)) }
 
     private var tooLate: DurableError { .refused("\(path) is locked by another process for too long") }
 

@@ -1,4 +1,5 @@
 // The VFS that SQLite calls. It passes the calls to the default one, or makes them fail.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,6 +87,10 @@ static int file_write(sqlite3_file *base, const void *bytes, int count, sqlite3_
     fault_file *file = (fault_file *)base;
     fault_disk *disk = file->disk;
     pthread_mutex_lock(&disk->lock);
+    if (disk->is_protected) {
+        pthread_mutex_unlock(&disk->lock);
+        return SQLITE_IOERR_WRITE;
+    }
     bool was_off = disk->is_off;
     int code = next_error(disk, FAULT_WRITE, file->node->kind);
     // A failing write is made in part, to the end of a sector or not.
@@ -151,6 +156,10 @@ static int file_check_lock(sqlite3_file *base, int *answer) {
 
 static int file_control(sqlite3_file *base, int operation, void *argument) {
     fault_file *file = (fault_file *)base;
+    if (operation == SQLITE_FCNTL_LAST_ERRNO && file->disk->is_protected) {
+        *(int *)argument = EROFS;
+        return SQLITE_OK;
+    }
     return file->real->pMethods->xFileControl(file->real, operation, argument);
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Lull
 import LullDurable
 import TestSupport
 import Testing
@@ -48,6 +49,144 @@ import Testing
         try FileManager.default.copyItem(atPath: place.path, toPath: copy)
         #expect(rename(copy, place.path) == 0)
         #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
+    }
+
+    /// Right after a look, the next one of which comes later.
+    @Test(arguments: ["-wal", "-shm"], [false, true])
+    func `no submit to a file whose log was deleted or replaced is acknowledged`(
+        _ suffix: String, _ isReplaced: Bool
+    ) throws {
+        let file = try make()
+        try remove(suffix)
+        if isReplaced { #expect(FileManager.default.createFile(atPath: place.path + suffix, contents: Data())) }
+        for _ in 0..<20 {
+            let error = #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
+            switch error {
+            case .unknown?, .unusable?: break
+            default: Issue.record("\(error as Any)")
+            }
+        }
+    }
+
+    /// Something that a user does to the files of a store.
+    enum Overwriting: CaseIterable {
+        case truncating, copying, cuttingLog
+    }
+
+    private func overwrite(_ way: Overwriting) throws {
+        let other = place.directory + "/other.db"
+        let suffix = way == .cuttingLog ? "-wal" : ""
+        if way == .copying {
+            let file = try SQLiteFile(other, SQLiteFile.Options(machine))
+            try file.open(try debounce(0))
+            file.cleanUp()
+        }
+        let contents = way == .copying ? FileManager.default.contents(atPath: other) : Data()
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: place.path + suffix))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: try #require(contents))
+        try handle.close()
+    }
+
+    @Test(arguments: Overwriting.allCases)
+    func `no submit to a file that was overwritten is acknowledged`(_ way: Overwriting) throws {
+        let file = try make()
+        try overwrite(way)
+        for _ in 0..<20 {
+            let error = #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
+            switch error {
+            case .unknown?, .unusable?: break
+            default: Issue.record("\(error as Any)")
+            }
+        }
+    }
+
+    @Test func `the log of one file is not taken for that of another`() throws {
+        var file: SQLiteFile? = try make()
+        try overwrite(.copying)
+        // As if its process were killed.
+        let log = FileManager.default.contents(atPath: place.path + "-wal")
+        #expect((log?.count ?? 0) > 0)
+        file = nil
+        let path = place.path
+        let why = DurableError.unusable(
+            "\(path) is not the file for which \(path)-wal was written: put that back, or remove \(path)-wal and "
+                + "\(path)-shm (or \(path)-write, if both were restored)")
+        #expect(throws: why) { _ = try SQLiteFile(path, SQLiteFile.Options(machine)) }
+        #expect(FileManager.default.contents(atPath: path + "-wal") == log)
+        try remove("-wal")
+        try remove("-shm")
+        file = try SQLiteFile(path, SQLiteFile.Options(machine))
+        #expect(try file?.keys() == [])
+    }
+
+    @Test func `a file that was only touched goes on`() throws {
+        let file = try make()
+        let time = Date(timeIntervalSince1970: 1)
+        try FileManager.default.setAttributes([.modificationDate: time], ofItemAtPath: place.path)
+        try file.submit(submission("b", "two"))
+        #expect(try file.keys() == ["a", "b"])
+        #expect(throws: Never.self) { _ = try SQLiteFile(place.path, SQLiteFile.Options(machine)) }
+    }
+
+    @Test func `a new process refuses a file whose log was deleted under another one`() throws {
+        let file = try make()
+        try withExtendedLifetime(file) {
+            try remove("-wal")
+            let path = place.path
+            let why = DurableError.unusable(
+                "\(path)-wal was deleted or cut while it is in use: end what uses the store, and start again")
+            #expect(throws: why) { _ = try SQLiteFile(path, SQLiteFile.Options(machine)) }
+        }
+    }
+
+    /// A way in which a file is replaced under a store that opens it again.
+    enum Replacing: CaseIterable {
+        case moving, making, deletingLog, deletingIndex, movingFolder, changingLink
+    }
+
+    @Test(arguments: Replacing.allCases)
+    func `a store that opens its file again records in the file at its path`(_ way: Replacing) async throws {
+        let (folder, files) = (place.directory + "/folder", FileManager.default)
+        try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        func make(_ path: String) throws {
+            let file = try SQLiteFile(path, SQLiteFile.Options())
+            try file.open(try debounce(3600))
+            file.cleanUp()
+        }
+        let (real, path) = (place.directory + "/real.db", folder + "/work.db")
+        try make(way == .changingLink ? real : path)
+        if way == .changingLink { try files.createSymbolicLink(atPath: path, withDestinationPath: real) }
+        let other = place.directory + "/other.db"
+        try make(other)
+        var options = SQLiteFile.Options()
+        options.creates = false
+        let reports = Guarded<[DurableError?]>([])
+        options.reopens = { report in reports.change { $0.append(report) } }
+        let store = try await SQLiteStore(path, options)
+        _ = try await store.submit(submission("before", "one"))
+        switch way {
+        case .moving: #expect(rename(other, path) == 0)
+        case .making:
+            for suffix in ["", "-wal", "-shm", "-want", "-write"] { try files.removeItem(atPath: path + suffix) }
+            try make(path)
+        case .deletingLog: try files.removeItem(atPath: path + "-wal")
+        case .deletingIndex: try files.removeItem(atPath: path + "-shm")
+        case .movingFolder:
+            #expect(rename(folder, folder + "-old") == 0)
+            try files.createDirectory(atPath: folder, withIntermediateDirectories: false)
+            try make(path)
+        case .changingLink:
+            try files.removeItem(atPath: path)
+            try files.createSymbolicLink(atPath: path, withDestinationPath: other)
+        }
+        _ = try await store.submit(submission("after", "two"))
+        #expect(reports.value.count == 2 && reports.value.first != nil && reports.value.last == .some(nil))
+        await store.close()
+        let keys = try SQLiteFile(path, SQLiteFile.Options()).keys()
+        // What was in a log without a name is copied first.
+        let keepsOld = [.deletingLog, .deletingIndex].contains(way)
+        #expect(keys == (keepsOld ? ["after", "before"] : ["after"]))
     }
 
     @Test(arguments: ["", "-wal", "-shm", "-want", "-write"])

@@ -21,14 +21,17 @@ import Testing
     @Test func `an idle key has no row, and its numbers are not used again`() throws {
         let file = try file()
         try file.open(try debounce(2))
-        for number in 1...3 {
-            #expect(try file.submit(submission("a", "one")).generation == Int64(number))
+        var last: Int64 = 0
+        for _ in 1...3 {
+            let generation = try file.submit(submission("a", "one")).generation
+            #expect(generation > last)
+            last = generation
             machine.pass(2)
             let run = try #require(try file.claim(claim()).first)
             try file.report(report(run))
             #expect(try place.number("SELECT count(*) FROM work") == 0)
         }
-        #expect(try place.number("SELECT base FROM meta") == 3)
+        #expect(try place.number("SELECT base FROM meta") >= last)
     }
 
     @Test func `ends and tokens are forgotten and do not pile up`() throws {

@@ -34,25 +34,36 @@ enum CompactCommand {
     }
 }
 
-/// `lull schema` and `lull adopt`: prepare a PostgreSQL database.
-enum SchemaCommand {
-    static func run(_ subcommand: Subcommand, _ options: CommandOptions) throws(Failure) -> String {
-        if options.store == nil {
-            throw .usage("--store is missing: give it as postgres://USER@HOST/DATABASE", subcommand)
+/// `lull adopt`: prepares a store that was restored from a copy for work.
+enum AdoptCommand {
+    static func run(_ options: CommandOptions) throws(Failure) -> String {
+        switch try options.storeURL(for: .adopt) {
+        case .file(let path):
+            let file = try StoreURL.file(path, options.patience, .adopt)
+            do throws(DurableError) { try file.adopt() } catch { throw Failure(error, .adopt) }
+        case .postgres(let url):
+            do throws(DurableError) { try PostgresSchema(url: url).adopt() } catch { throw Failure(error, .adopt) }
+        case .redis: throw .usage("lull adopt is for files and PostgreSQL databases: Redis needs no such step", .adopt)
         }
-        guard case .postgres(let url) = try options.storeURL(for: subcommand) else {
-            throw .usage("--store must be a PostgreSQL database, postgres://…: other stores need no schema", subcommand)
+        return "adopted: workers can use this store"
+    }
+}
+
+/// `lull schema`: prepares a PostgreSQL database.
+enum SchemaCommand {
+    static func run(_ options: CommandOptions) throws(Failure) -> String {
+        if options.store == nil {
+            throw .usage("--store is missing: give it as postgres://USER@HOST/DATABASE", .schema)
+        }
+        guard case .postgres(let url) = try options.storeURL(for: .schema) else {
+            throw .usage("--store must be a PostgreSQL database, postgres://…: other stores need no schema", .schema)
         }
         do throws(DurableError) {
             let schema = try PostgresSchema(url: url)
-            if subcommand == .adopt {
-                try schema.adopt()
-                return "adopted: workers can use this database"
-            }
             guard options.applies else { return try schema.script() }
             return try schema.apply() ? "applied" : "nothing to apply: the schema is that of this version"
         } catch {
-            throw Failure(error, subcommand)
+            throw Failure(error, .schema)
         }
     }
 }

@@ -242,7 +242,7 @@ extension Option {
             .work: "sqlite:PATH, a file, created if a policy is given; postgres://USER@HOST/DATABASE, prepared by lull "
                 + "schema; or redis://HOST/DATABASE",
             .compact: "sqlite:PATH, a file", .schema: "postgres://USER@HOST/DATABASE",
-            .adopt: "postgres://USER@HOST/DATABASE",
+            .adopt: "sqlite:PATH, a file, or postgres://USER@HOST/DATABASE",
         ]
     }()
 

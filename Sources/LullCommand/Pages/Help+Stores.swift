@@ -278,13 +278,18 @@ extension Help {
         ])
 
     static let adopt = Page(
-        "adopt", "--store URL", "lets workers use a copied database", usage: ["lull adopt --store postgres://…"],
+        "adopt", "--store URL", "prepares a restored store for work",
+        usage: ["lull adopt --store sqlite:PATH", "lull adopt --store postgres://…"],
         [
             """
-            Lets workers use a copy of a database: one that was restored from a dump, on any server and under any \
-            name, or created from a template. Until then workers refuse it: the original may still be in use, and both \
-            would run the same work. Make sure that the original is not used any more, or that the work of the copy is \
-            meant to be done twice.
-            """, options, .examples(["lull adopt --store postgres://app@db/shop"]),
+            Prepares a store for work that was restored from a backup, or copied: from then on the numbers of its runs, \
+            its fences and the generations of new keys are above all that the original can have given, so that no \
+            receiver takes new work for work that it knows. Do so after each restore, before anything works there.
+            """,
+            """
+            Workers refuse a copy of a PostgreSQL database until then. Make sure that the original is not used any \
+            more, or that the work of the copy is meant to be done twice.
+            """, options,
+            .examples(["lull adopt --store sqlite:hooks.db", "lull adopt --store postgres://app@db/shop"]),
         ])
 }

@@ -65,6 +65,7 @@ enum StoreURL {
                 case .file(let path):
                     var options = Self.fileOptions(creates: creates, patience)
                     options.isReadOnly = isReadOnly
+                    if subcommand == .serve { options.reopens = { Self.report($0, path) } }
                     return try await SQLiteStore(path, options)
                 case .postgres(let url):
                     return try await PostgresStore(url, Self.serverOptions(DurableLimits(), patience))
@@ -75,6 +76,11 @@ enum StoreURL {
         } catch {
             throw failure(error, creates: creates, subcommand)
         }
+    }
+
+    /// Says that `lull serve` opens a file again, and when that has succeeded.
+    private static func report(_ loss: DurableError?, _ path: String) {
+        OutputBuffer.report([loss.map { "\($0): opening it again" } ?? "\(Terminal.shown(path)) is open again"])
     }
 
     /// Opens a file for what only files need.

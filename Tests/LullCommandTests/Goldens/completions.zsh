@@ -303,7 +303,7 @@ _lull() {
     adopt)
         _arguments -S \
             '--help[explain this command]' \
-            '--store=[postgres\://USER@HOST/DATABASE]:store:_lull_stores'
+            '--store=[sqlite\:PATH, a file, or postgres\://USER@HOST/DATABASE]:store:_lull_stores'
         ;;
     serve)
         _arguments -S \
@@ -353,7 +353,7 @@ _lull_commands() {
         'forget:deletes a namespace without work'
         'compact:returns unused space to the system'
         'schema:prepares a database for LullPostgres'
-        'adopt:lets workers use a copied database'
+        'adopt:prepares a store that was restored from a copy'
         'completions:prints completions for a shell'
         'man:prints a page of the manual'
         'version:prints versions, also of libraries'

@@ -63,7 +63,21 @@ import Testing
         }
         #expect(why.hasPrefix("the disk of \(place.path) failed: "))
         #expect(try values(in: file) == [])
-        #expect(submit("one", to: file) == .success(1))
+        #expect(throws: Never.self) { try submit("one", to: file).get() }
+    }
+
+    @Test func `a disk that has become read-only refuses submits with the cause, while it is`() throws {
+        let file = try makeFile()
+        let connection = file.connection
+        disk.protect(true)
+        for _ in 0..<3 {
+            let why = "\(place.path) cannot be written: Read-only file system"
+            #expect(submit("one", to: file) == .failure(.refused(why)))
+        }
+        #expect(file.connection === connection, "nothing was to be found out")
+        disk.protect(false)
+        #expect(throws: Never.self) { try submit("two", to: file).get() }
+        #expect(try values(in: file) == ["two"])
     }
 
     @Test(arguments: [FaultyDisk.Effect.error, .errorAndLoss], 1...20)

@@ -40,7 +40,7 @@ import Testing
     }
 
     private func contents() -> [Data?] {
-        ["", "-wal"].map { FileManager.default.contents(atPath: place.path + $0) }
+        ["", "-wal", "-write"].map { FileManager.default.contents(atPath: place.path + $0) }
     }
 
     /// Counts the calls of one kind that `body` makes.
@@ -84,7 +84,7 @@ import Testing
         let whole = contents()
         let calls = try count(.any) { _ = try SQLiteFile(place.path, options) }
         for call in 0..<calls {
-            for (index, name) in ["", "-wal"].enumerated() {
+            for (index, name) in ["", "-wal", "-write"].enumerated() {
                 try whole[index]?.write(to: URL(fileURLWithPath: place.path + name))
             }
             disk.arm(.error, after: call, lasts: true)

@@ -16,8 +16,8 @@ extension SQLiteFile {
                 for entry in try transaction.entries(rows) {
                     let ends = try transaction.ends(of: entry.key, in: namespace)
                     broken += entry.checkInvariants(ends: ends, isComplete: isComplete, by: namespace.rules)
-                    if let run = entry.row.run, max(run.id, run.fence) > transaction.sequence {
-                        broken.append("run \(run.id) with fence \(run.fence) comes after \(transaction.sequence)")
+                    if let run = entry.row.run, max(run.id, run.fence) > transaction.meta.sequence {
+                        broken.append("run \(run.id) with fence \(run.fence) comes after \(transaction.meta.sequence)")
                     }
                 }
             }
@@ -106,7 +106,7 @@ extension SQLiteTransaction {
             GROUP BY namespace, key
             """)
         defer { statement.reset() }
-        statement.bind(1, base)
+        statement.bind(1, meta.base)
         var found: [String] = []
         while try statement.next() { found.append("\(statement.text(0)) #\(statement.integer(1))") }
         return found

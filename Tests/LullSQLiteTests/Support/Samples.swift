@@ -27,8 +27,8 @@ final class Place: Sendable {
 /// The clocks of a machine, advanced by the test.
 final class Machine: Sendable {
     private let reading = Guarded(
-        StoreTime.Reading(
-            boot: "first", sinceBoot: .seconds(100), wall: CoreInstant(nanoseconds: 1_700_000_000_000_000_000)))
+        // The numbers of a file follow its wall clock: while that stands here, they begin with 1.
+        StoreTime.Reading(boot: "first", sinceBoot: .seconds(100), wall: .origin))
 
     var clock: StoreClock {
         StoreClock(read: { self.reading.value }, sleep: { try await Task.sleep(for: $0) })
@@ -170,5 +170,10 @@ extension SQLiteFile {
 
     func status() throws(DurableError) -> DurableStatus? {
         try read { transaction throws(DurableError) in try transaction.status() }.first
+    }
+
+    func keys() throws(DurableError) -> [String] {
+        try read { transaction throws(DurableError) in try transaction.list(in: "n", prefix: [], limit: 100) }
+            .map { text($0.key) }
     }
 }

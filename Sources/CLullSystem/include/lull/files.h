@@ -166,6 +166,16 @@ static inline int lull_lock_wait(int descriptor) {
 
 static inline void lull_lock_release(int descriptor) { flock(descriptor, LOCK_UN); }
 
+/// Reads or writes numbers at the beginning of a lock file. Returns whether all of them were.
+static inline int lull_lock_read(int descriptor, int64_t *numbers, int count) {
+    ssize_t size = count * (ssize_t)sizeof(int64_t);
+    return pread(descriptor, numbers, (size_t)size, 0) == size;
+}
+static inline int lull_lock_write(int descriptor, const int64_t *numbers, int count) {
+    ssize_t size = count * (ssize_t)sizeof(int64_t);
+    return pwrite(descriptor, numbers, (size_t)size, 0) == size;
+}
+
 /// Returns whether `lull_lock_try` can succeed later.
 static inline int lull_lock_is_busy(int code) { return code == EWOULDBLOCK || code == EINTR; }
 

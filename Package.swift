@@ -70,7 +70,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "LullChartsTests", dependencies: ["LullCharts"], swiftSettings: settings),
         .target(
-            name: "DurableConformance", dependencies: ["Lull", "LullDurable", "LullReference"],
+            name: "DurableConformance", dependencies: ["Lull", "LullDurable", "LullReference", "TestSupport"],
             path: "Tests/DurableConformance", swiftSettings: settings),
         .executableTarget(
             name: "DurableChild",

@@ -1,5 +1,6 @@
 internal import LullCore
 internal import LullDurable
+internal import TestSupport
 internal import Testing
 
 extension ConformanceCase {
@@ -259,7 +260,7 @@ extension ConformanceCase {
             fixture.pass(10)
             let run = try await fixture.claimOne(lease: 60_000)
             async let found = fixture.interruptions(atMost: 600_000)
-            try await Task.sleep(for: .milliseconds(50))
+            await letOthersRun()
             let other = try await fixture.another()
             try await other.submit("b")
             #expect(try await found == [run.id])

@@ -2,6 +2,8 @@ internal import LullCore
 package import LullDurable
 internal import Lull
 internal import LullReference
+internal import TestSupport
+internal import Testing
 
 /// How soon an interruption reaches the handler of a worker whose store is not the producer's: as between processes.
 package enum InterruptionLatency {
@@ -40,14 +42,14 @@ package enum InterruptionLatency {
         for number in 0..<count {
             let key = "\(number)"
             try await submitting.submit(1, for: key)
-            while seen.value[key]?.started == nil { try await Task.sleep(for: .milliseconds(2)) }
+            try await waitUntil { seen.value[key]?.started != nil }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...100, using: &random)))
             let receipt = try await submitting.submit(2, for: key)
             let start = ContinuousClock.now
             var end: ContinuousClock.Instant?
-            while end == nil {
-                try await Task.sleep(for: .milliseconds(1))
+            try await waitUntil {
                 end = seen.value[key]?.cancelled
+                return end != nil
             }
             times.append(max(.zero, (end ?? start) - start))
             _ = try await submitting.wait(for: receipt, atMost: .seconds(30))

@@ -14,14 +14,13 @@ struct CommandErrorTests {
     }
 
     @Test func `standard error is forwarded unchanged`() throws {
-        let gate = try TemporaryFile()
+        let gate = try Gate()
         let process = try ToolProcess([
-            "run", "--wait", "0", "--", "sh", "-c",
-            "echo one >&2; while ! [ -s \(gate.path) ]; do sleep 0.01; done; printf two >&2",
+            "run", "--wait", "0", "--", "sh", "-c", "echo one >&2; \(gate.wait); printf two >&2",
         ])
         process.send("x\n")
         #expect(try process.errorLine() == "one")
-        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        try gate.open()
         let outcome = try process.finish()
         // The output of a command that has not failed is forwarded unchanged, to the byte.
         #expect(outcome.errors == "two")
@@ -55,11 +54,14 @@ struct CommandErrorTests {
     }
 
     @Test func `a process that keeps standard error open is not awaited`() throws {
-        let script = "(sleep 0.2; echo late >&2; sleep 600) & echo $$"
+        let gate = try Gate()
+        let script = "(\(gate.wait); echo late >&2; sleep 600) & echo $$"
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", script])
         process.send("x\n")
-        _ = try process.line()
-        // The command has ended; the process that it left behind goes on, and its output is still forwarded.
+        let command = try #require(pid_t(try process.line()))
+        try eventually("the command ends") { hasEnded(command) }
+        try gate.open()
+        // The process that it left behind goes on, and its output is still forwarded.
         #expect(try process.errorLine() == "late")
         #expect(try process.finish().ending == 0)
     }

@@ -127,8 +127,8 @@ struct FilterTests {
         #expect(
             fields.errorLines.dropLast() == [
                 "lull: line 2 skipped: it has no field 2 (the first is 1)",
-                "lull: line 3 skipped: its delay \"soon\" is not a duration: write a number with one of the units ns, us, "
-                    + "ms, s, m, h, d, w, such as 300ms",
+                "lull: line 3 skipped: its delay \"soon\" is not a duration: write a number with one of the units "
+                    + "ns, us, ms, s, m, h, d, w, such as 300ms",
                 "lull: 3 records skipped: unreadable delay",
             ])
         #expect(count("skipped", in: fields.errors) == 4)
@@ -227,9 +227,9 @@ struct FilterTests {
     @Test func `values due while the process was stopped are written promptly and once`() throws {
         let process = try ToolProcess(["filter", "--wait", "200ms", "--key-field", "1", "--format", "jsonl"])
         process.send("b 1\na 1\n")
-        usleep(20_000)
+        try process.waitUntilRead(2)
         process.signal(SIGSTOP)
-        usleep(400_000)
+        usleep(250_000)
         process.signal(SIGCONT)
         #expect(try process.line().contains(#""value":"b 1","count":1,"edge":"trailing""#))
         #expect(try process.line().contains(#""value":"a 1","count":1,"edge":"trailing""#))
@@ -239,7 +239,7 @@ struct FilterTests {
     @Test func `keys are independent and ordered by instant`() throws {
         let process = try ToolProcess(["filter", "--wait", "300ms", "--key-field", "1"])
         process.send("b 1\n")
-        usleep(50_000)
+        try process.waitUntilRead(1)
         process.send("a 1\n")
         #expect(try process.line() == "b 1")
         #expect(try process.line() == "a 1")
@@ -312,8 +312,12 @@ struct FilterTests {
     @Test func `a slow reader blocks the output but not signals`() throws {
         let process = try ToolProcess(["filter", "--wait", "0"])
         process.keepSending(String(repeating: "x", count: 999) + "\n")
-        usleep(200_000)
-        // The output is full now, and nobody reads it.
+        // The output is full soon, and nobody reads it.
+        var counts = ("", "all")
+        while counts.0 != counts.1 {
+            process.signal(SIGUSR1)
+            counts = (counts.1, try process.errorLine())
+        }
         process.signal(SIGUSR1)
         #expect(try process.errorLine().contains("submitted"))
         process.signal(SIGINT)

@@ -35,11 +35,6 @@ struct HTTPServerTests {
                         answer: { request, answer in
                             begun.change { $0 += 1 }
                             switch request.path {
-                            case "/slow":
-                                Task {
-                                    try? await Task.sleep(for: .milliseconds(300))
-                                    answer(HTTPAnswer(200, "text/plain", Array("late".utf8)))
-                                }
                             case "/held": held.change { $0.append(answer) }
                             case "/events":
                                 let stream = EventStream()
@@ -112,7 +107,8 @@ struct HTTPServerTests {
         let long = String(repeating: "x", count: 1001)
         #expect(try echo.exchange("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n").contains(" 413 "))
         let chunked =
-            "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3e9\r\n\(long)\r\n0\r\n\r\n"
+            "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n3e9\r\n\(long)\r\n0\r\n\r\n"
         #expect(try echo.exchange(chunked).contains(" 413 "))
         #expect(echo.begun.value == 0)
         #expect(try echo.exchange("POST /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n").contains(" 403 "))
@@ -299,12 +295,15 @@ struct HTTPServerTests {
     @Test func `stopping answers what is under way, and nothing more`() async throws {
         let echo = try Echo()
         let slow = try echo.connect()
-        slow.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        slow.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
         let stream = try echo.connect()
         stream.send("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
         let idle = try echo.connect()
         try eventually("both have begun") { echo.begun.value == 2 }
-        await echo.stop()
+        async let stopped: Void = echo.stop()
+        await letOthersRun()
+        for answer in echo.held.value { answer(HTTPAnswer(200, "text/plain", Array("late".utf8))) }
+        await stopped
         #expect(String(decoding: slow.readToEnd(), as: UTF8.self).hasSuffix("late"))
         #expect(String(decoding: stream.readToEnd(), as: UTF8.self).hasSuffix("0\r\n\r\n"))
         #expect(idle.readToEnd() == [])

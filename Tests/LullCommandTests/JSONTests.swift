@@ -128,7 +128,8 @@ struct JSONTests {
 
     // The document of RFC 6901, section 5.
     private static let document = #"""
-        {"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"d":1,"d":{"x":[[],[{"y":9}]]}}
+        {"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8,"d":1,\#
+        "d":{"x":[[],[{"y":9}]]}}
         """#
 
     @Test(arguments: [

@@ -59,8 +59,8 @@ struct PolicyOptionsTests {
         #expect(try change(PolicyOptions(spacing: .seconds(60))) == nil)
         #expect(
             throws: Failure.usage(
-                "the namespace default has --wait 5s --spacing 1m, not --wait 5s --spacing 2m: leave the policy out, or "
-                    + "change it for all users with --change-policy", .submit)
+                "the namespace default has --wait 5s --spacing 1m, not --wait 5s --spacing 2m: leave the policy "
+                    + "out, or change it for all users with --change-policy", .submit)
         ) { try change(PolicyOptions(spacing: .seconds(120))) }
         #expect(try change(PolicyOptions(spacing: .seconds(120)), changes: true)?.policy.spacing == .seconds(120))
         #expect(try change(PolicyOptions(spacing: .zero), changes: true)?.policy == .debounce(wait: Self.wait))

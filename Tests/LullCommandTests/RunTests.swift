@@ -66,7 +66,7 @@ struct RunTests {
         let input = (0..<200_000).map { "record number \($0)\n" }.joined()
         #expect(try run("--wait 1h --combine collect", "cat", input: input).output == input)
         // A command that reads none of its input, or only a part, is no error.
-        for command in [["true"], ["head", "-c", "1"], ["sh", "-c", "exec <&-; sleep 0.1"]] {
+        for command in [["true"], ["head", "-c", "1"], ["sh", "-c", "exec <&-; seq 100000 >/dev/null"]] {
             let outcome = try lull(
                 ["run", "--wait", "1h", "--combine", "collect", "--"] + command, input: Array(input.utf8))
             #expect(outcome.ending == 0, "\(command)")
@@ -152,27 +152,37 @@ struct RunTests {
     }
 
     @Test func `--fail-fast awaits what runs and reads no more`() throws {
-        let marker = try TemporaryFile()
-        let script =
-            "if [ $0 = bad ]; then while ! [ -s \(marker.path) ]; do sleep 0.01; done; exit 1; fi; echo x >\(marker.path); sleep 0.3; echo good"
+        let gate = try Gate()
+        let script = "[ $0 = bad ] && exit 1; \(gate.wait); echo good"
         let process = try start("--wait 0 --key-field 1 --jobs 2 --fail-fast", "sh", "-c", script, "{key}")
         process.send("good\nbad\n")
+        #expect(try process.errorLine() == "lull: key bad: sh failed with status 1")
+        try gate.open()
         // The input stays open.
         #expect(try process.line() == "good")
         #expect(try process.end().ending == 1)
     }
 
     @Test func `everything is awaited at the end`() throws {
-        let outcome = try run(
-            "--wait 1h --key-field 1 --jobs 9", "sh", "-c", #"sleep 0.2; echo "$LULL_KEY""#, input: "a\nb\nc\n")
-        #expect(outcome.lines.sorted() == ["a", "b", "c"])
+        let gate = try Gate()
+        let process = try start(
+            "--wait 1h --key-field 1 --jobs 9", "sh", "-c", "echo +; \(gate.wait); echo $LULL_KEY")
+        process.send("a\nb\nc\n")
+        process.closeInput()
+        for _ in 0..<3 { #expect(try process.line() == "+") }
+        try gate.open()
+        #expect(try process.finish().lines.sorted() == ["a", "b", "c"])
     }
 
     @Test func `jobs are bounded and started in order`() throws {
-        let outcome = try run(
-            "--wait 1h --key-field 1 --jobs 1", "sh", "-c", "echo +$LULL_KEY; sleep 0.05; echo -$LULL_KEY",
-            input: "a\nb\nc\n")
-        #expect(outcome.lines == ["+a", "-a", "+b", "-b", "+c", "-c"])
+        let gate = try Gate()
+        let process = try start(
+            "--wait 0 --key-field 1 --jobs 1", "sh", "-c", "echo +$LULL_KEY; \(gate.wait); echo -$LULL_KEY")
+        process.send("a\nb\nc\n")
+        #expect(try process.line() == "+a")
+        try process.waitUntilRead(3)
+        try gate.open()
+        #expect(try process.finish().lines == ["-a", "+b", "-b", "+c", "-c"])
     }
 
     /// Fewer descriptors than the commands of eight jobs need.

@@ -34,7 +34,8 @@ struct RunTimeTests {
         let lines = try simulate("--wait 2s --run-time 10s --format jsonl").lines
         #expect(
             lines.first
-                == #"{"at":3,"key":"a","value":2,"count":2,"edge":"trailing","first":0,"started":3,"ended":13,"outcome":"executed"}"#
+                == #"{"at":3,"key":"a","value":2,"count":2,"edge":"trailing","first":0,"#
+                + #""started":3,"ended":13,"outcome":"executed"}"#
         )
     }
 

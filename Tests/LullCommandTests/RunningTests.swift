@@ -12,26 +12,26 @@ struct RunningTests {
 
     // MARK: - While a command is running
 
-    /// A command for `--edges leading,trailing`: the first one waits until its file has content.
-    private func holding(_ file: TemporaryFile, _ rest: String) -> String {
-        "echo +$0; if [ $0 = 1 ]; then while ! [ -s \(file.path) ]; do sleep 0.01; done; fi; \(rest)"
+    /// A command for `--edges leading,trailing`: the first one waits for its gate.
+    private func holding(_ gate: Gate, _ rest: String) -> String {
+        "echo +$0; [ $0 != 1 ] || \(gate.wait); \(rest)"
     }
 
     @Test func `queued values wait and the latest is executed`() throws {
-        let gate = try TemporaryFile()
+        let gate = try Gate()
         let process = try start("--wait 0 --while-running queue", "sh", "-c", holding(gate, "echo -$0"), "{value}")
         process.send("1\n")
         #expect(try process.line() == "+1")
         process.send("2\n3\n")
         process.signal(SIGUSR1)
         _ = try process.errorLine()
-        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        try gate.open()
         let outcome = try process.finish()
         #expect(outcome.lines == ["-1", "+3", "-3"])
     }
 
     @Test func `concurrent values run at the same time`() throws {
-        let gate = try TemporaryFile()
+        let gate = try Gate()
         let process = try start(
             "--wait 0 --while-running concurrent --jobs 2", "sh", "-c", holding(gate, "echo -$0"), "{value}")
         process.send("1\n")
@@ -39,12 +39,12 @@ struct RunningTests {
         process.send("2\n")
         #expect(try process.line() == "+2")
         #expect(try process.line() == "-2")
-        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        try gate.open()
         #expect(try process.finish().lines == ["-1"])
     }
 
     @Test func `skipped values are absorbed`() throws {
-        let gate = try TemporaryFile()
+        let gate = try Gate()
         let process = try start(
             "--wait 0 --while-running skip --stats", "sh", "-c", holding(gate, "echo -$0"), "{value}")
         process.send("1\n")
@@ -57,7 +57,7 @@ struct RunningTests {
             process.signal(SIGUSR1)
             return (try? process.errorLine())?.contains("absorbed 2") == true
         }
-        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        try gate.open()
         let outcome = try process.finish()
         #expect(outcome.lines == ["-1"])
         #expect(outcome.errors.contains("absorbed 2"))
@@ -78,7 +78,7 @@ struct RunningTests {
     }
 
     @Test func `a cancelled command that succeeds counts as executed`() throws {
-        let script = "trap 'echo stopped; exit 0' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
+        let script = "trap 'echo stopped; exit 0' TERM; echo +$0; [ $0 = 2 ] && exit; sleep 600 & wait"
         let process = try start("--wait 0 --while-running cancel --stats", "sh", "-c", script, "{value}")
         process.send("1\n")
         #expect(try process.line() == "+1")
@@ -90,7 +90,7 @@ struct RunningTests {
     }
 
     @Test func `a command that ignores SIGTERM is killed`() throws {
-        let script = "trap '' TERM; echo +$0; [ $0 = 2 ] || while :; do sleep 0.01; done"
+        let script = "trap '' TERM; echo +$0; [ $0 = 2 ] || sleep 600"
         let process = try start("--wait 0 --while-running cancel --kill-after 200ms", "sh", "-c", script, "{value}")
         process.send("1\n")
         #expect(try process.line() == "+1")
@@ -109,11 +109,11 @@ struct RunningTests {
         process.send("2\n")
         // The output ends when no process holds it any more.
         #expect(try process.finish().ending == 0)
-        try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
+        try eventually("the end of the grandchild") { hasEnded(grandchild) }
     }
 
     @Test func `processes left behind by a cancelled command are killed`() throws {
-        let script = "[ $0 = 2 ] && exit; (trap '' TERM; while :; do sleep 0.01; done) & echo $!; wait"
+        let script = "[ $0 = 2 ] && exit; (trap '' TERM; sleep 600) & echo $!; wait"
         let process = try start("--wait 0 --while-running cancel --kill-after 300ms", "sh", "-c", script, "{value}")
         process.send("1\n")
         let grandchild = try #require(pid_t(try process.line()))
@@ -121,7 +121,7 @@ struct RunningTests {
         // The program does not end before that, although its command has.
         process.closeInput()
         #expect(try process.end().ending == 0)
-        try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
+        try eventually("the end of the grandchild") { hasEnded(grandchild) }
     }
 
     @Test func `processes left behind are not awaited and end with the program`() throws {
@@ -135,13 +135,13 @@ struct RunningTests {
         #expect(kill(grandchild, 0) == 0)
         process.closeInput()
         #expect(try process.end().ending == 0)
-        try eventually("the end of the grandchild") { kill(grandchild, 0) != 0 || isZombie(grandchild) }
+        try eventually("the end of the grandchild") { hasEnded(grandchild) }
     }
 
     /// The value 1 leaves a process behind that ignores SIGTERM; the next value looks for it.
     static let leavingBehind = """
         file=$1; [ $0 = 1 ] || { kill -0 $(cat "$file") 2>/dev/null && echo alive || echo gone; exit; }
-        (trap '' TERM; sh -c 'echo $PPID' >"$file"; echo ready; while :; do sleep 0.01; done) & wait
+        (trap '' TERM; sh -c 'echo $PPID' >"$file"; echo ready; sleep 600) & wait
         """
 
     @Test(arguments: ["cancel", "restart"])
@@ -174,22 +174,17 @@ struct RunningTests {
             let child = try #require(pid_t(try process.line()))
             process.send("2\n")
             #expect(try process.line() == "started")
-            #expect(kill(child, 0) != 0 || isZombie(child))
+            #expect(hasEnded(child))
             process.closeInput()
             #expect(try process.end().ending == 0)
         }
     #endif
 
-    private func isZombie(_ process: pid_t) -> Bool {
-        // In a container, nothing may reap orphans.
-        (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
-    }
-
     // MARK: - Signals
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `a signal ends the input and awaits the commands`(_ number: Int32) throws {
-        let gate = try TemporaryFile()
+        let gate = try Gate()
         let process = try start(
             "--wait 1h --edges leading,trailing --stats", "sh", "-c", holding(gate, "echo -$0"), "{value}")
         process.send("1\n2\n")
@@ -198,7 +193,7 @@ struct RunningTests {
         process.signal(SIGUSR1)
         // The pending value waits for the running command, which got no signal.
         #expect(try process.errorLine().contains("pending 1, running 1"))
-        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        try gate.open()
         let outcome = try process.finish()
         #expect(outcome.ending == -number)
         #expect(outcome.lines == ["-1", "+2", "-2"])
@@ -218,7 +213,7 @@ struct RunningTests {
         let outcome = try process.finish()
         #expect(outcome.ending == -SIGINT)
         #expect(outcome.output == "")
-        try eventually("the end of the command") { kill(child, 0) != 0 || isZombie(child) }
+        try eventually("the end of the command") { hasEnded(child) }
     }
 
     @Test func `a hanging command blocks only its key`() throws {

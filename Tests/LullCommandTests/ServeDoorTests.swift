@@ -116,7 +116,8 @@ struct ServeDoorTests {
         #expect(ServeProcess.parse(larger.readToEnd()).status == 413)
         let chunked = try serve.connect()
         chunked.send(
-            "POST /v1/default/big2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "POST /v1/default/big2 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n"
         )
         for _ in 0..<17 { chunked.send(Array("100000\r\n".utf8) + most.prefix(1 << 20) + Array("\r\n".utf8)) }
         chunked.send("0\r\n\r\n")
@@ -179,7 +180,8 @@ struct ServeDoorTests {
         let connections = try (0..<20).map { number in
             let connection = try serve.connect()
             connection.send(
-                "POST /v1/default/\(number) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1\r\n\r\n1"
+                "POST /v1/default/\(number) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                    + "Content-Length: 1\r\n\r\n1"
             )
             return connection
         }

@@ -30,7 +30,8 @@ struct ServeHookTests {
 
     @Test func `an event of GitHub is recorded once, under the key in its body`() throws {
         let hooks = try file(
-            #"{"/github": {"namespace": "ci", "key": "/repository/full_name", "verify": "github", "secret-file": "\#(secret.path)"}}"#
+            #"{"/github": {"namespace": "ci", "key": "/repository/full_name", "verify": "github", "secret-file": "#
+                + #""\#(secret.path)"}}"#
         )
         let serve = try ServeProcess(store, ["--hooks", hooks.path])
         let body = #"{"repository": {"full_name": "acme/site"}, "n": 1}"#

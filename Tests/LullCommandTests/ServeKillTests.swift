@@ -71,11 +71,11 @@ struct ServeKillTests {
             let value = "\(client)-\(number)"
             seen.change { _ = $0.open.insert(value) }
             while !isOver.value {
-                if connection == nil { connection = try? RawConnection(port: port, path: nil) }
-                guard let current = connection else {
-                    usleep(2000)
-                    continue
+                try? blockUntil {
+                    if connection == nil { connection = try? RawConnection(port: port, path: nil) }
+                    return connection != nil || isOver.value
                 }
+                guard let current = connection else { continue }
                 current.send(
                     "POST /v1/default/key-\(number % 20) HTTP/1.1\r\nHost: localhost\r\nIdempotency-Key: \(value)\r\n"
                         + "Content-Length: \(value.utf8.count)\r\n\r\n\(value)")

@@ -7,7 +7,8 @@ import Testing
 @Suite("Signatures of hooks", .enabled(if: ServeProcess.isInstalled))
 struct ServeVerificationTests {
     private static let slackBody =
-        "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar"
+        "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow"
+        + "&channel_id=G8PSS9T3V&channel_name=foobar"
         + "&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2F"
         + "hooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN"
         + "&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
@@ -69,9 +70,11 @@ struct ServeVerificationTests {
             verification: .stripe, secret: "whsec_test_secret",
             fields: [
                 "Stripe-Signature":
-                    "t=1492774577,v1=c137b1b62277d523cf8fed4dfbd0170a9a5b8a380e00cc3711d4bf0652f2ce7a,v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39"
+                    "t=1492774577,v1=c137b1b62277d523cf8fed4dfbd0170a9a5b8a380e00cc3711d4bf0652f2ce7a,"
+                    + "v0=6ffbb59b2300aae63f272406069a9788598b792a944a07aba816edb039989a39"
             ],
-            body: #"{"id": "evt_test_webhook", "object": "event"}"#, time: 1_492_774_577, signature: "Stripe-Signature"),
+            body: #"{"id": "evt_test_webhook", "object": "event"}"#, time: 1_492_774_577,
+            signature: "Stripe-Signature"),
         Example(
             verification: .bearer, secret: "s3cr3t", fields: ["Authorization": "Bearer s3cr3t"], body: "{}", time: 0,
             signature: "Authorization"),

@@ -21,8 +21,8 @@ import Testing
         #expect(outcome.output == "")
         #expect(
             outcome.errors == """
-                lull: sh parses 'echo {key}', and would execute what the key contains: write "$LULL_KEY" there, with the \
-                quotation marks (see lull run --help)
+                lull: sh parses 'echo {key}', and would execute what the key contains: write "$LULL_KEY" there, with \
+                the quotation marks (see lull run --help)
 
                 """)
     }

@@ -157,7 +157,8 @@ struct SimulateTests {
             outcome.output
                 == #"{"submits":10,"executions":2,"saved":0.8,"delayFromLast":{"p50":1,"p90":1,"p99":1,"max":1},"#
                 + #""delayFromFirst":{"p50":1.8,"p90":1.8,"p99":1.8,"max":1.8},"#
-                + #""edges":{"leading":0,"trailing":2,"maxWait":0,"maxCount":0,"flush":0},"keys":2,"longestBacklog":2,"span":0.9}"#
+                + #""edges":{"leading":0,"trailing":2,"maxWait":0,"maxCount":0,"flush":0},"#
+                + #""keys":2,"longestBacklog":2,"span":0.9}"#
                 + "\n")
         let table = try simulate("--wait 1s", trace)
         #expect(table.output.contains("executions                   2 (80.0 % saved)"))

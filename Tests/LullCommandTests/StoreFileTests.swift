@@ -173,7 +173,8 @@ struct StoreFileTests {
             let compacting = try ToolProcess(["compact"] + folder.store)
             try submit("key\(number)", wait: "10ms")
             submitted.insert("key\(number)")
-            usleep(UInt32(number) * 10_000)
+            // A while later.
+            for _ in 0..<number { _ = try run("status") }
             compacting.signal(SIGKILL)
             _ = try compacting.end()
         }

@@ -132,9 +132,9 @@ struct StoreLookTests {
         _ = try store.run("submit --wait 1h replaced 1")
         let receipt = try store.run("submit --json --after 0 replaced 2").output
         let worker = try store.start("work", ["--", "sh", "-c", "test \"$(cat)\" = 3"])
-        while !(try store.run("list").output.contains("retrying")) { Thread.sleep(forTimeInterval: 0.02) }
+        try blockUntil { (try store.run("list").output.contains("retrying")) }
         _ = try store.run("submit --after 0 replaced 3")
-        while try store.run("list --ended").lines.count < 3 { Thread.sleep(forTimeInterval: 0.02) }
+        try blockUntil { try store.run("list --ended").lines.count >= 3 }
         worker.signal(SIGTERM)
         _ = try worker.finish()
         _ = try store.run("submit dropped 1")

@@ -21,8 +21,8 @@ struct StorePolicyTests {
         #expect(outcome.ending == 64)
         #expect(
             outcome.errors == """
-                lull: the namespace default has --wait 5s --max-wait 1m, not --wait 1s --max-wait 1m: leave the policy out, \
-                or change it for all users with --change-policy (see lull submit --help)
+                lull: the namespace default has --wait 5s --max-wait 1m, not --wait 1s --max-wait 1m: leave the policy \
+                out, or change it for all users with --change-policy (see lull submit --help)
 
                 """)
         #expect(try wait() == 5)

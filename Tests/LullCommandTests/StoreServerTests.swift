@@ -48,7 +48,7 @@ struct StoreServerTests {
         let store = try TestStore(kind)
         _ = try store.run("submit --wait 0s lamp 7")
         let worker = try store.start("work --max-attempts 1", ["--", "false"])
-        while try store.status() != ["dead": 1] { usleep(20_000) }
+        try blockUntil { try store.status() == ["dead": 1] }
         worker.signal(SIGINT)
         let errors = try worker.finish().errors
         #expect(errors.contains("key lamp, run "), "\(errors)")
@@ -219,12 +219,10 @@ struct StoreServerTests {
         let worker = try ToolProcess(["work", "--store", url, "--", "sh", "-c", "echo $LULL_KEY"])
         #expect(try worker.line() == "a")
         server.crash()
-        usleep(500_000)
         try server.start()
         #expect(try lull("submit", "--store", url, "b", "x").ending == 0)
         #expect(try worker.line() == "b")
         server.crash()
-        usleep(1_500_000)
         worker.signal(SIGTERM)
         #expect(try worker.finish().ending == -SIGTERM)
     }
@@ -242,7 +240,7 @@ struct StoreServerTests {
             let producer = try store.start("filter --key-field 1 --at-end keep", [])
             for key in 0..<5 { producer.send("key-\(key) \(round)\n") }
             // Whatever of it is in the store when it dies.
-            usleep(150_000)
+            for _ in 0..<round % 5 { _ = try store.status() }
             producer.signal(SIGKILL)
             _ = try? producer.end()
             for key in 0..<5 {
@@ -254,8 +252,7 @@ struct StoreServerTests {
             _ = try? killed[round % 2].end()
             killed[round % 2] = try store.start("work --lease 1s", command)
         }
-        let end = Date().addingTimeInterval(60)
-        while try store.status() != [:], Date() < end { usleep(100_000) }
+        try blockUntil { try store.status() == [:] }
         for worker in killed {
             worker.signal(SIGTERM)
             _ = try? worker.end()

@@ -12,12 +12,6 @@ struct SupervisionTests {
         try ToolProcess(["run"] + options.split(separator: " ").map(String.init) + ["--", "sh", "-c", script])
     }
 
-    private func isGone(_ process: pid_t) -> Bool {
-        guard kill(process, 0) == 0 else { return true }
-        // In a container, nothing may reap orphans.
-        return (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
-    }
-
     private func processes(_ count: Int, of process: ToolProcess) throws -> [pid_t] {
         try (0..<count).map { _ in try #require(pid_t(try process.line())) }
     }
@@ -29,7 +23,7 @@ struct SupervisionTests {
         private static let family = """
             sleep 600 & echo $!
             setsid sh -c 'trap "" TERM HUP INT; echo $$; sleep 600' &
-            (setsid sh -c '(trap "" TERM HUP INT; sh -c "echo \\$PPID"; while :; do sleep 0.05; done) &' &)
+            (setsid sh -c '(trap "" TERM HUP INT; sh -c "echo \\$PPID"; sleep 600) &' &)
             echo $$; wait; sleep 600
             """
 
@@ -38,13 +32,13 @@ struct SupervisionTests {
             let process = try start("--wait 0 --jobs 4 --key-field 1", Self.family)
             process.send("a\nb\n")
             let family = try processes(8, of: process)
-            #expect(!family.contains(where: isGone))
+            #expect(!family.contains(where: hasEnded))
             process.signal(number)
             let outcome = try process.end()
             #expect(outcome.ending == -number)
             #expect(outcome.errors == "")
             let killed = Date()
-            try eventually("the end of the family") { family.allSatisfy(isGone) }
+            try eventually("the end of the family") { family.allSatisfy(hasEnded) }
             // It takes milliseconds; a busy machine gets more time.
             #expect(Date().timeIntervalSince(killed) < 5)
         }
@@ -58,17 +52,19 @@ struct SupervisionTests {
             let family = try processes(4, of: process)
             kill(-process.group, SIGKILL)
             _ = try process.end()
-            try eventually("the end of the family") { family.allSatisfy(isGone) }
+            try eventually("the end of the family") { family.allSatisfy(hasEnded) }
         }
 
         @Test func `processes left behind end with the program`() throws {
-            let script = "setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' & sleep 0.1"
+            let gate = try Gate()
+            let script = "setsid sh -c 'echo $$; exec sleep 600 >/dev/null 2>&1' & \(gate.wait)"
             let process = try start("--wait 1h", script)
             process.send("x\n")
             process.closeInput()
             let left = try processes(1, of: process)
+            try gate.open()
             #expect(try process.end().ending == 0)
-            #expect(left.allSatisfy(isGone))
+            #expect(left.allSatisfy(hasEnded))
         }
 
         @Test func `a second signal kills processes outside the group`() throws {
@@ -80,7 +76,7 @@ struct SupervisionTests {
             _ = try process.errorLine()
             process.signal(SIGTERM)
             #expect(try process.end().ending == -SIGTERM)
-            #expect(family.allSatisfy(isGone))
+            #expect(family.allSatisfy(hasEnded))
         }
 
         @Test func `killing the supervisor ends the program and the commands`() throws {
@@ -95,7 +91,7 @@ struct SupervisionTests {
                 try process.errorLine()
                     == "lull: the supervisor of the commands was killed; lull has killed the commands, and ends"
             )
-            #expect(family.allSatisfy(isGone))
+            #expect(family.allSatisfy(hasEnded))
         }
 
         @Test func `the supervisor ignores signals that end the program`() throws {
@@ -124,13 +120,13 @@ struct SupervisionTests {
 
     @Test(arguments: [6, 65_536, 100_006])
     func `the whole input exists before the command starts`(_ size: Int) throws {
-        let gate = try TemporaryFile()
-        let process = try start("--wait 0", "echo begun; while ! [ -s \(gate.path) ]; do sleep 0.01; done; wc -c")
+        let gate = try Gate()
+        let process = try start("--wait 0", "echo begun; \(gate.wait); wc -c")
         process.send(String(repeating: "x", count: size - 1) + "\n")
         #expect(try process.line() == "begun")
         // Nothing writes to the input any more.
         process.signal(SIGSTOP)
-        try Data("x".utf8).write(to: URL(fileURLWithPath: gate.path))
+        try gate.open()
         #expect(try process.line() == "\(size)")
         process.signal(SIGCONT)
         #expect(try process.finish().ending == 0)
@@ -143,10 +139,9 @@ struct SupervisionTests {
         for round in 0..<40 {
             // Each command takes long enough to be running when the program is killed.
             let process = try start(
-                "--wait 0 --while-running concurrent --jobs 3", "sleep 0.01; wc -c >>\(log.path); echo counted")
-            process.keepSending(record, pause: 2000)
-            #expect(try process.line() == "counted")
-            usleep(UInt32(20_000 + 2500 * (round % 20)))
+                "--wait 0 --while-running concurrent --jobs 3", ": $(seq 1000); wc -c >>\(log.path); echo counted")
+            process.keepSending(record, pause: 500)
+            for _ in 0...(round % 10) { #expect(try process.line() == "counted") }
             process.signal(SIGKILL)
             _ = try process.end()
         }

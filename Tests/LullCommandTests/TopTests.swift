@@ -227,7 +227,8 @@ struct TopTests {
         ("--wait 0s --edges both", try? Setup(.debounce(for: .zero, edges: [.leading, .trailing]))),
         ("--throttle 1h --edges leading", try? Setup(.throttle(every: .seconds(3600), edges: .leading))),
         (
-            "--throttle 1500us --combine collect --max-batch 5 --limit 40/1m --burst 10 --while-running restart --interrupt submit",
+            "--throttle 1500us --combine collect --max-batch 5 --limit 40/1m --burst 10 --while-running restart "
+                + "--interrupt submit",
             try? Setup(
                 .throttle(every: .microseconds(1500)), combination: .collect,
                 whileRunning: .restart(interrupting: .whenSubmitted), maxBatch: 5,

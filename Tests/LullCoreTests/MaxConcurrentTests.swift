@@ -36,7 +36,7 @@ struct MaxConcurrentTests {
 
     @Test
     func
-        `concurrency slots are assigned in order of due instants, also to values that a late timer finds in another order`()
+        `concurrency slots are assigned in order of due instants, also when a late timer finds another order`()
         throws
     {
         let rig = try rig(1)

@@ -78,14 +78,14 @@ struct BackgroundDebouncerTests {
     }
 
     @Test
-    func `makes a handler that is set when the old one is due wait for the end of its interval`() async {
+    func `makes a handler that is set when the old one is due wait for the end of its interval`() async throws {
         let sync = BackgroundDebouncer(timeInterval: 0.001)
         sync.handler = { [seen] in seen.add("old") }
         let due = DispatchTime.now() + 0.05
         while DispatchTime.now() < due {}
         // The old one is due, but this test occupies the main thread.
         sync.handler = { [seen] in seen.add("new") }
-        for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { !seen.all.isEmpty }
         #expect(seen.all == ["new"])
     }
 
@@ -141,7 +141,7 @@ struct BackgroundDebouncerTests {
                 sync.handler = { seen.add("sync") }
                 guard stopForASecond() else { exit(2) }
                 // It is due already, and runs as soon as this test leaves the main thread.
-                for _ in 0..<1000 where seen.all.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+                try await waitUntil { !seen.all.isEmpty }
                 try? await Task.sleep(for: .milliseconds(500))
                 guard seen.all == ["sync"], sync.handler == nil else { exit(3) }
             }

@@ -12,7 +12,7 @@ struct CommentSamples {
 
     /// Waits until this many results have been searched for.
     func wait(for count: Int, _ results: Results) async throws {
-        for _ in 0..<2000 where results.texts.all.count < count { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { results.texts.all.count >= count }
     }
 
     @Test

@@ -102,7 +102,9 @@ struct DelayedPreemptiveDispatchQueueTests {
     }
 
     @Test
-    func `takes 100,000 calls with random delays from 8 threads, and runs one task after the longest of them`() async {
+    func `takes 100,000 calls with random delays from 8 threads, and runs one task after the longest of them`()
+        async throws
+    {
         let runs = Record<Int>()
         let work = DispatchQueue(label: "work")
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
@@ -121,7 +123,7 @@ struct DelayedPreemptiveDispatchQueueTests {
             }
         }
         #expect(!queue.empty)
-        while !queue.empty { try? await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { queue.empty }
         work.sync {}
         #expect(runs.all.count == 1)
         #expect(start.duration(to: clock.now) >= longest.value)

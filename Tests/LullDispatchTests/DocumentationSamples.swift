@@ -22,7 +22,7 @@ struct DocumentationSamples {
         let (results, field) = (Results(), (text: "cat", tag: 1))
         let search = debounced(for: 0.3) { (text: String) in results.search(text) }
         search(field.text)
-        for _ in 0..<2000 where results.texts.all.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { !results.texts.all.isEmpty }
         #expect(results.texts.all == ["cat"])
     }
 
@@ -49,7 +49,7 @@ struct DocumentationSamples {
         let work = BlockOperation { results.search("dog") }
         work.addDependency(pause)
         for operation in [pause, work] { operations.addOperation(operation) }
-        for _ in 0..<2000 where results.texts.all.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { results.texts.all.count >= 2 }
         #expect(Set(results.texts.all) == ["cat", "dog"])
     }
 
@@ -71,7 +71,7 @@ struct DocumentationSamples {
             screen.text = text
             screen.textChanged()
         }
-        for _ in 0..<2000 where screen.results.texts.all.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { screen.results.texts.all.count >= 2 }
         // The first one runs as soon as the main queue is free, and reads the text then.
         #expect(screen.results.texts.all == ["cat", "cat"])
     }

@@ -64,7 +64,7 @@ struct StressTests {
     // MARK: - Last-out queues
 
     @Test
-    func `a last-out queue runs the last task of every key, in order and one at a time, from 8 threads`() {
+    func `a last-out queue runs the last task of every key, in order and one at a time, from 8 threads`() throws {
         let work = DispatchQueue(label: "work", attributes: .concurrent)
         let queue = LastOutQueue.OnQueue(work, delay: 0.0005)
         let ran = Guarded<[Int: [Int]]>([:])
@@ -81,11 +81,7 @@ struct StressTests {
             }
         }
         queue.executePendingTasks()
-        var tries = 0
-        while ran.change({ ran in (0..<8).contains { ran[$0]?.last != 1000 } }), tries < 2000 {
-            Thread.sleep(forTimeInterval: 0.005)
-            tries += 1
-        }
+        try blockUntil { ran.change { ran in (0..<8).allSatisfy { ran[$0]?.last == 1000 } } }
         work.sync(flags: .barrier) {}
         for thread in 0..<8 {
             let calls = ran.change { $0[thread] ?? [] }
@@ -124,12 +120,13 @@ struct StressTests {
     func `delayed preemptive dispatch is empty after a cancel, whatever was called before it, and runs nothing then`() {
         let work = DispatchQueue(label: "work")
         let queue = DelayedPreemptiveDispatchQueue.OnQueue(work)
-        let runs = Guarded(0)
+        let late = Guarded(0)
         for round in 0..<100 {
+            let isOver = Guarded(false)
             race(4) { thread in
                 for call in 0..<25 {
                     if (call + thread) % 7 == 0 { queue.cancel() }
-                    queue.delay(Double((call * round) % 3) / 10_000) { runs.change { $0 += 1 } }
+                    queue.delay(Double((call * round) % 3) / 10_000) { if isOver.value { late.change { $0 += 1 } } }
                     _ = queue.empty
                 }
             }
@@ -137,14 +134,12 @@ struct StressTests {
             #expect(queue.empty)
             // A task that has begun may end; then nothing follows.
             work.sync {}
-            let before = runs.value
-            work.sync {}
-            Thread.sleep(forTimeInterval: 0.001)
-            #expect(runs.value == before)
+            _ = isOver.exchange(true)
         }
         let last = DispatchSemaphore(value: 0)
-        queue.delay(0) { last.signal() }
+        queue.delay(0.001) { last.signal() }
         last.wait()
+        #expect(late.value == 0)
     }
 
     @Test

@@ -68,7 +68,7 @@ struct ThrottleTests {
 
     @Test
     func
-        `runs at once with leading when no other call waits or runs, and then delays: of ten calls, the first and the last`()
+        `with leading, runs at once when no other call waits or runs: of ten calls, the first and the last`()
         async
     {
         let throttle = QueueThrottle(clock: clock)
@@ -213,13 +213,13 @@ struct DelayOperationTests {
     }
 
     @Test
-    func `finishes at once when it is cancelled while executing, and frees a serial queue`() async {
+    func `finishes at once when it is cancelled while executing, and frees a serial queue`() async throws {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let delay = DelayOperation(timeInterval: 1_000_000)
         let next = BlockOperation {}
         for operation in [delay, next] { queue.addOperation(operation) }
-        for _ in 0..<1000 where !delay.isExecuting { try? await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { delay.isExecuting }
         #expect(delay.isExecuting)
         delay.cancel()
         #expect(delay.isFinished)
@@ -250,16 +250,15 @@ struct DelayOperationTests {
     }
 
     @Test
-    func `uses the clock that it is given`() async {
+    func `uses the clock that it is given`() async throws {
         let queue = OperationQueue()
         let delay = DelayOperation(timeInterval: 3600, clock: clock)
         queue.addOperation(delay)
-        for _ in 0..<1000 where !delay.isExecuting { try? await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { delay.isExecuting }
         // The timer is set right after the state has changed.
-        for _ in 0..<1000 where !delay.isFinished {
+        try await waitUntil {
             await clock.advance(by: .seconds(3600))
-            try? await Task.sleep(for: .milliseconds(1))
+            return delay.isFinished
         }
-        #expect(delay.isFinished)
     }
 }

@@ -62,7 +62,7 @@ struct LeaseTests {
 
     @Test
     func
-        `a worker that was stopped past the end of its lease loses it: its handler is cancelled, and the loss is reported`()
+        `a worker that was stopped past the end of its lease cancels the handler, and reports the loss`()
         async throws
     {
         let sync = try await fixture.debouncer()

@@ -94,7 +94,8 @@ struct MergeTests {
         } catch {
             #expect(
                 "\(error)"
-                    == "the namespace n has the policy debounce trailing merge, and cannot be opened with debounce trailing collect"
+                    == "the namespace n has the policy debounce trailing merge, and cannot be opened with debounce "
+                    + "trailing collect"
             )
         }
         _ = try await DurableDebouncer<String, Int>(
@@ -107,7 +108,8 @@ struct MergeTests {
         } catch {
             #expect(
                 "\(error)"
-                    == "the namespace m has the policy debounce trailing collect, and cannot be opened with debounce trailing merge"
+                    == "the namespace m has the policy debounce trailing collect, and cannot be opened with "
+                    + "debounce trailing merge"
             )
         }
     }

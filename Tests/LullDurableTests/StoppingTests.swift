@@ -100,7 +100,7 @@ struct StoppingTests {
         // The tasks of the alarm and of the wait have been cancelled, and end when they have had their turn: in real
         // time.
         await fixture.advance(0)
-        for _ in 0..<10_000 where witness != nil { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { witness == nil }
         #expect(witness == nil && fixture.done.all == ["a=1"])
     }
 }

@@ -34,7 +34,7 @@ struct StoreTimeTests {
 
     @Test
     func
-        `a wall clock that was set back across a boot does not make it run back, one set forward hastens it by the jump`()
+        `a wall clock set back across a boot does not make it run back, one set forward hastens it by the jump`()
     {
         var back = StoreTime(at: reading("a", 100, wall: 1_000_000))
         _ = back.now(reading("a", 150, wall: 1_000_050))

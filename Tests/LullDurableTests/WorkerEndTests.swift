@@ -78,7 +78,7 @@ struct WorkerEndTests {
 
     @Test
     func
-        `a handler whose lease cannot be renewed is cancelled when the lease ends, and its report counts if it is accepted`()
+        `a handler whose lease cannot be renewed is cancelled at its end, and its report counts if it is accepted`()
     {
         var rig = Rig()
         _ = rig.woke()
@@ -160,7 +160,7 @@ struct WorkerEndTests {
 
     @Test
     func
-        `draining when idle, it has finished; once its handlers have ended, a store that refuses everything delays it for a lease at most`()
+        `draining ends at once when idle; a store that refuses everything delays it for a lease at most`()
     {
         var early = Rig()
         #expect(early.handle(.drain) == [] && early.worker.isFinished)
@@ -194,7 +194,7 @@ struct WorkerEndTests {
 
     @Test
     func
-        `after the grace handlers are cancelled; a run whose handler throws then is released, one whose handler returns is completed`()
+        `after the grace handlers are cancelled; a run is released if its handler throws, else completed`()
     {
         var rig = Rig(maxConcurrent: 3)
         _ = rig.woke()
@@ -212,7 +212,7 @@ struct WorkerEndTests {
 
     @Test
     func
-        `a handler that ignores its cancellation is given up half-way to the end of the lease, and the end comes with it`()
+        `a handler that ignores its cancellation is given up half-way to the end of the lease`()
     {
         var rig = Rig(grace: .seconds(5))
         _ = rig.woke()

@@ -109,7 +109,7 @@ struct WorkerTests {
 
     @Test
     func
-        `a lost lease cancels the handler and is reported; the handler occupies its slot until its end, which is not reported`()
+        `a lost lease cancels the handler and is reported; its slot is taken until its end, which is not reported`()
     {
         var rig = Rig(maxConcurrent: 1)
         _ = rig.woke()

@@ -64,7 +64,8 @@ struct CopyTests {
         case .template: try SQL(server)("CREATE DATABASE \(copy) TEMPLATE \(name)")
         case .restoration:
             try shell(
-                "pg_dump \(name) >\(dump); psql -q -c 'SET client_min_messages TO error; DROP SCHEMA lull CASCADE' \(name)"
+                "pg_dump \(name) >\(dump); psql -q -c 'SET client_min_messages TO error; DROP SCHEMA lull CASCADE' "
+                    + "\(name)"
             )
             try shell("psql -q -v ON_ERROR_STOP=1 -f \(dump) \(name) >/dev/null; rm \(dump)")
             return name

@@ -18,12 +18,12 @@ struct CrashTests {
         let store = try await PostgresStore(url: server.url())
         let load = try await ServerLoad(on: store)
         for _ in 0..<crashes {
-            try await Task.sleep(for: .milliseconds(300))
+            let before = load.count
+            try await waitUntil { load.count >= before + 300 }
             server.crash()
-            try await Task.sleep(for: .milliseconds(100))
             try server.start()
         }
-        while load.count < 200 { try await Task.sleep(for: .milliseconds(100)) }
+        try await waitUntil { load.count >= 200 }
         await load.end()
         await store.close()
 
@@ -66,21 +66,19 @@ struct CrashTests {
             try primary("ALTER SYSTEM SET synchronous_standby_names = '*'")
             try primary("SELECT pg_reload_conf()")
         }
-        while try primary.value("SELECT max(sync_state) FROM pg_stat_replication")
-            != (synchronous ? "sync" : "async")
-        {
-            try await Task.sleep(for: .milliseconds(20))
+        try await waitUntil {
+            try primary.value("SELECT max(sync_state) FROM pg_stat_replication") == (synchronous ? "sync" : "async")
         }
         let store = try await PostgresStore(
             url: "postgres://lull@/postgres?host=\(server.folder),\(replica.folder)")
         let load = try await ServerLoad(on: store)
-        while load.count < 300 { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil { load.count >= 300 }
         server.crash()
         let before = load.count
         let standby = try SQL(replica)
         if synchronous { try standby("ALTER SYSTEM SET synchronous_standby_names = ''") }
         #expect(try standby.value("SELECT pg_promote()") == "t")
-        while load.count < before + 300 { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil { load.count >= before + 300 }
         await load.end()
         await store.close()
         return (load, replica)

@@ -41,7 +41,7 @@ struct ExampleTests {
         let work = Task {
             try await mails.run { execution in sent.change { $0.append(execution.value) } }
         }
-        for _ in 0..<1000 where sent.value.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { !sent.value.isEmpty }
         work.cancel()
         _ = await work.result
         #expect(sent.value == [Order(id: 17, status: "packed")])

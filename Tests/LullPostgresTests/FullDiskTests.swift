@@ -33,7 +33,7 @@ struct FullDiskTests {
         try PostgresSchema(url: server.url()).apply()
         let store = try await PostgresStore(url: server.url(), timeLimit: .seconds(2))
         let load = try await ServerLoad(on: store)
-        while load.count < 500 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= 500 }
 
         // As in a database that has filled the disk itself.
         let filler = disk + "/filler"
@@ -58,7 +58,7 @@ struct FullDiskTests {
         server.crash()
         try server.start()
         let before = load.count
-        while load.count < before + 500 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= before + 500 }
         await load.end()
         await store.close()
         print("\(load.count) submits acknowledged, \(load.unanswered) not; \(errors[0])")

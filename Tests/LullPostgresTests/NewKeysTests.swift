@@ -102,13 +102,14 @@ struct NewKeysTests {
             return await store.submit(keys.flatMap { [submission($0, "1"), submission($0, "2")] })
         }
         let sql = try place.session()
-        while try sql.value("SELECT count(*) FROM work") != "245" { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { try sql.value("SELECT count(*) FROM work") == "245" }
         #expect(!hasEnded.value)
         try user(end)
         let generations = try await all.value.map { try $0.get().generation }
         for key in keys.indices { #expect(generations[2 * key] < generations[2 * key + 1]) }
         let held = try sql.value(
-            "SELECT sum(pending_count) FROM work WHERE key IN (SELECT convert_to('key-' || i * 50, 'UTF8') FROM generate_series(0, 4) i)"
+            "SELECT sum(pending_count) FROM work WHERE key IN (SELECT convert_to('key-' || i * 50, 'UTF8') "
+                + "FROM generate_series(0, 4) i)"
         )
         #expect(held == (end == "COMMIT" ? "15" : "10"))
         await store.close()

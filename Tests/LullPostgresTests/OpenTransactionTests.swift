@@ -117,7 +117,7 @@ struct OpenTransactionTests {
         let sql = try place.session()
         try sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM work")
         let load = try await ServerLoad(on: store)
-        while load.count < 1000 { try await Task.sleep(for: .milliseconds(20)) }
+        try await waitUntil { load.count >= 1000 }
         let health = try await store.health()
         #expect(health.oldestTransaction.map { $0 > .zero } == true)
         await load.end()

@@ -22,7 +22,8 @@ struct PlanTests {
         try sql("SELECT count(*) FROM claim('n', 1, 1000000, 3, NULL, 100, NULL, NULL)")
         try sql("SELECT pg_stat_force_next_flush()")
         let read = try sql.value(
-            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' AND relname = 'work'"
+            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' "
+                + "AND relname = 'work'"
         )
         let scanned = try sql.value(
             "SELECT seq_tup_read FROM pg_stat_user_tables WHERE schemaname = '\(place.schema)' AND relname = 'work'")
@@ -96,7 +97,8 @@ struct PlanTests {
         #expect(try sql.value("SELECT count(*) FROM work WHERE pending_count = 2") == "2000")
         try sql("SELECT pg_stat_force_next_flush()")
         let read = try sql.value(
-            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' AND relname = 'work'"
+            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE schemaname = '\(place.schema)' "
+                + "AND relname = 'work'"
         )
         #expect(Int(read ?? "").map { $0 < 40_000 } == true, "\(read ?? "nothing")")
         await store.close()

@@ -69,7 +69,7 @@ struct PoolTests {
                 group.addTask { _ = try? await numbers.submit(key, for: "\(key)") }
             }
         }
-        for _ in 0..<1000 where done.value.count < 40 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { done.value.count >= 40 }
         #expect(done.value.count == 40)
         working.cancel()
         _ = await working.result
@@ -84,7 +84,8 @@ struct PoolTests {
         try await store.open("order-mails", rules)
         let script = """
             import json, psycopg2
-            with psycopg2.connect(host="\(try TestServer.shared.get().folder)", user="lull", dbname="postgres") as database:
+            with psycopg2.connect(host="\(try TestServer.shared.get().folder)", user="lull", dbname="postgres") \
+            as database:
                 with database.cursor() as cursor:
                     cursor.execute(
                         "SELECT generation FROM \\"\(place.schema)\\".submit(%s, %s, %s::jsonb, token => %s)",

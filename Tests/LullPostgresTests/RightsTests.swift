@@ -59,9 +59,7 @@ struct RightsTests {
         let working = Task {
             try await numbers.run { (_: DurableExecution<String, Int>) in }
         }
-        while try await !store.status().allSatisfy({ $0.attempts == 1 && $0.running == 0 }) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
+        try await waitUntil { try await store.status().allSatisfy { $0.attempts == 1 && $0.running == 0 } }
         working.cancel()
         _ = await working.result
         await store.close()
@@ -103,8 +101,10 @@ struct RightsTests {
         try sql(
             """
             CREATE SCHEMA \(name); \(Schema.migrations[0]);
-            CREATE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (pending bigint) LANGUAGE sql AS 'SELECT 1::bigint';
-            CREATE FUNCTION counts(bigint, bigint, bigint, bigint, boolean) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+            CREATE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (pending bigint) LANGUAGE sql
+            AS 'SELECT 1::bigint';
+            CREATE FUNCTION counts(bigint, bigint, bigint, bigint, boolean) RETURNS bigint LANGUAGE sql
+            AS 'SELECT 1::bigint';
             CREATE FUNCTION submit(
                 namespace text, key text, value text, wait interval DEFAULT NULL, token text DEFAULT NULL,
                 notify boolean DEFAULT true) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
@@ -112,8 +112,8 @@ struct RightsTests {
             INSERT INTO namespaces (name, kind, wait, on_leading, on_trailing, extends, combination)
             VALUES ('n', 'debounce', 0, false, true, false, 'latest');
             INSERT INTO work (
-                namespace, key, wake, born, generation, taken, quiet, span, pending_count, pending_first, pending_last, phase,
-                pending_slot, v0)
+                namespace, key, wake, born, generation, taken, quiet, span, pending_count, pending_first,
+                pending_last, phase, pending_slot, v0)
             VALUES (1, 'k', 1, 1, 2, 1, 1, 9223372036854775807, 1, 1, 1, 'open', 0, 'v')
             """)
         let missing = await #expect(throws: DurableError.self) { try await PostgresStore(url: url) }

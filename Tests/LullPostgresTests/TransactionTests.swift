@@ -27,7 +27,8 @@ struct TransactionTests {
             _ = try await store.report(report)
         }
         return answer.runs.map { run in
-            "\(String(decoding: run.key, as: UTF8.self)) \(run.values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "+"))"
+            "\(String(decoding: run.key, as: UTF8.self)) "
+                + "\(run.values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "+"))"
         }
     }
 
@@ -136,9 +137,9 @@ struct TransactionTests {
         #expect(try await store.state(of: receipt) != .forgotten)
         // What was due before its transaction committed is found within a second.
         var found: [String] = []
-        for _ in 0..<100 where found.isEmpty {
+        try await waitUntil {
             found = try await work(store)
-            if found.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
+            return !found.isEmpty
         }
         #expect(found == ["held app"])
         await store.close()

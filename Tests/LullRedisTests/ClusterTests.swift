@@ -25,11 +25,12 @@ struct RedisClusterTests {
             try cluster.move(slot, to: ((try cluster.owner(of: slot) ?? 0) + 1) % 3)
         }
         let before = load.count
-        while load.count < before + 500 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= before + 500 }
         await load.end()
         try await load.drain(store)
         print(
-            "\(moves) slots moved, \(load.count) submits acknowledged, \(load.unanswered) not, \(load.unexecuted.count) lost"
+            "\(moves) slots moved, \(load.count) submits acknowledged, \(load.unanswered) not, "
+                + "\(load.unexecuted.count) lost"
         )
         #expect(load.unanswered == 0)
         #expect(load.unexecuted.isEmpty)
@@ -44,12 +45,12 @@ struct RedisClusterTests {
         ])
         let store = try await RedisStore(url: cluster.nodes[0].portURL(durability: "always"))
         let load = try await ServerLoad(on: store, collects: true)
-        while load.count < 300 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= 300 }
         cluster.nodes[1].crash()
-        try await Task.sleep(for: .milliseconds(500))
+        await letOthersRun()
         try cluster.nodes[1].start()
         let before = load.count
-        while load.count < before + 300 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= before + 300 }
         await load.end()
         try await load.drain(store)
         #expect(load.unanswered == 0)

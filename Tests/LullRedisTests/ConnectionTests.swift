@@ -39,15 +39,7 @@ struct RedisConnectionTests {
     func `that lose answers leave no submit unknown, and none is recorded twice`() async throws {
         let proxy = try Proxy(to: server)
         let store = try await store(proxy)
-        let isDone = Guarded(false)
-        let accidents = Task.detached {
-            while !isDone.value {
-                try? await Task.sleep(for: .milliseconds(30))
-                proxy.change(to: .losesAnswers)
-                try? await Task.sleep(for: .milliseconds(10))
-                proxy.change(to: .forwards)
-            }
-        }
+        proxy.change(to: .losesSomeAnswers)
         let total = Guarded(0)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<8 {
@@ -56,15 +48,12 @@ struct RedisConnectionTests {
                     while number < 50 || proxy.lost < 5 && number < 5000 {
                         _ = try await submit(task * 10_000 + number, to: store)
                         number += 1
-                        try await Task.sleep(for: .milliseconds(3))
                     }
                     total.change { $0 += number }
                 }
             }
             try await group.waitForAll()
         }
-        isDone.change { $0 = true }
-        await accidents.value
         proxy.change(to: .forwards)
         #expect(proxy.lost >= 5)
         #expect(try await count(store) == total.value)
@@ -84,10 +73,8 @@ struct RedisConnectionTests {
         let direct = try await RedisStore(url: server.url(database))
         proxy.change(to: .losesAnswers)
         let lost = Task.detached { try await store.claim(claim).runs }
-        while try await direct.status().first(where: { $0.namespace == "w" })?.running != 1 {
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        while proxy.lost == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { try await direct.status().first { $0.namespace == "w" }?.running == 1 }
+        try await waitUntil { proxy.lost != 0 }
         proxy.change(to: .forwards)
         var runs = (try? await lost.value) ?? []
         if runs.isEmpty { runs = try await store.claim(claim).runs }
@@ -137,7 +124,7 @@ struct RedisConnectionTests {
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         server.pause()
         let late = Task.detached { try await submit(1, to: store) }
-        try await Task.sleep(for: .milliseconds(300))
+        await letOthersRun()
         server.unpause()
         _ = try await late.value
         #expect(try await count(store) == 1)

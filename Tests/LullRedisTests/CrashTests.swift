@@ -43,7 +43,7 @@ struct RedisCrashTests {
         let store = try await RedisStore(url: server.url(durability: "\(durability)"))
         var outcome = Outcome()
         let load = try await ServerLoad(on: store, collects: true, wait: wait)
-        while load.count < 200 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= 200 }
         try disk.change(to: fault)
         try await Task.sleep(for: .milliseconds(.random(in: 500..<2500)))
         server.crash()
@@ -52,7 +52,7 @@ struct RedisCrashTests {
         try disk.change(to: .works)
         let before = load.count
         try server.start()
-        while load.count < before + 100 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= before + 100 }
         await load.end()
         try await load.drain(store)
         #expect(try await store.brokenRules() == [])
@@ -80,8 +80,8 @@ struct RedisCrashTests {
         }
         print(
             """
-            \(durability), a disk that \(fault): \(crashes) crashes, \(sum.acknowledged) submits acknowledged, \(sum.refused) refused, \
-            \(sum.lost) lost, the oldest \(String(format: "%.2f", sum.span)) s before the crash
+            \(durability), a disk that \(fault): \(crashes) crashes, \(sum.acknowledged) submits acknowledged, \
+            \(sum.refused) refused, \(sum.lost) lost, the oldest \(String(format: "%.2f", sum.span)) s before the crash
             """)
         return sum
     }
@@ -118,9 +118,9 @@ struct RedisCrashTests {
         let server = try server(disk, .everysec)
         let store = try await RedisStore(url: server.url(durability: "everysec"))
         let load = try await ServerLoad(on: store, collects: true)
-        while load.count < 200 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= 200 }
         try disk.change(to: .fails)
-        while load.unanswered == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.unanswered != 0 }
         let submission = DurableSubmission(namespace: "n", key: [1], value: [1])
         let error = await #expect(throws: DurableError.self) { try await store.submit(submission) }
         guard case .refused(let why) = error, why.contains("AOF") else {
@@ -132,7 +132,7 @@ struct RedisCrashTests {
         try server("CONFIG", "SET", "appendonly", "no")
         try server("CONFIG", "SET", "appendonly", "yes")
         let before = load.count
-        while load.count < before + 100 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.count >= before + 100 }
         await load.end()
         try await load.drain(store)
         #expect(load.unexecuted.isEmpty)

@@ -48,15 +48,7 @@ struct RedisLimitStormTests {
         let proxy = try Proxy(to: server)
         let store = try await RedisStore(url: proxy.url(), shards: 4)
         let direct = try await RedisStore(url: server.url())
-        let isDone = Guarded(false)
-        let accidents = Task.detached {
-            while !isDone.value {
-                try? await Task.sleep(for: .milliseconds(30))
-                proxy.change(to: .losesAnswers)
-                try? await Task.sleep(for: .milliseconds(10))
-                proxy.change(to: .forwards)
-            }
-        }
+        proxy.change(to: .losesSomeAnswers)
         // Four may start in the time of this test.
         let rules = try DurableRules(
             .debounce(for: .zero), combination: .latest, maxBatch: nil,
@@ -70,13 +62,10 @@ struct RedisLimitStormTests {
             let terms = DurableClaim.Terms(owner: 1, lease: .seconds(600), maxAttempts: 3)
             for _ in 0..<8 {
                 _ = try? await store.claim(DurableClaim(namespace: name, terms: terms, limit: 8))
-                try await Task.sleep(for: .milliseconds(3))
             }
             let attempts = try await direct.status().first { $0.namespace == name }?.attempts ?? 0
             #expect(attempts <= 4, "\(name)")
         }
-        isDone.change { $0 = true }
-        await accidents.value
         #expect(proxy.lost > 5)
         proxy.change(to: .forwards)
         await store.close()

@@ -73,10 +73,9 @@ struct RedisMemoryTests {
             _ = await store.exchange(reports, nil)
         }
         #expect(try await past(store) > 1000)
-        try await Task.sleep(for: .milliseconds(300))
-        while try await past(store) > 2 {
+        try await waitUntil {
             await store.forgetSome(now: true)
-            try await Task.sleep(for: .milliseconds(20))
+            return try await past(store) <= 2
         }
         #expect(try await store.brokenRules() == [])
         await store.close()

@@ -17,27 +17,21 @@ struct RedisReplicaTests {
         let server = try TestRedis(["save ''", "repl-diskless-sync-delay 0"], hasPort: true)
         let replica = try TestRedis(
             ["save ''", "replicaof 127.0.0.1 \(server.port ?? 0)"], hasPort: true)
-        while try !replica("INFO", "replication").contains("master_link_status:up") {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        while try !server("INFO", "replication").contains("state=online") {
-            try await Task.sleep(for: .milliseconds(50))
-        }
+        try await waitUntil { try replica("INFO", "replication").contains("master_link_status:up") }
+        try await waitUntil { try server("INFO", "replication").contains("state=online") }
         let hosts = [server, replica].map { "127.0.0.1:\($0.port ?? 0)" }.joined(separator: ",")
         let store = try await RedisStore(url: "redis://\(hosts)?durability=\(durability)", timeLimit: .seconds(2))
         let load = try await ServerLoad(on: store, collects: true, wait: .seconds(60))
         // A replica is served a while after it is said to be online.
-        while try load.count < 2000 || replica("HLEN", "{lull:n:0}rows") == "0" {
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitUntil { try load.count >= 2000 && replica("HLEN", "{lull:n:0}rows") != "0" }
         server.crash()
         let before = load.count
         try replica("REPLICAOF", "NO", "ONE")
         if durability == "replicas:1" {
             // Without a replica, what is submitted now is unknown.
-            while load.unanswered < 5 { try await Task.sleep(for: .milliseconds(20)) }
+            try await waitUntil { load.unanswered >= 5 }
         } else {
-            while load.count < before + 300 { try await Task.sleep(for: .milliseconds(20)) }
+            try await waitUntil { load.count >= before + 300 }
         }
         await load.end()
         try await load.drain(store)

@@ -132,6 +132,7 @@ extension DurableReference {
 extension DurableReference.Handed: CustomStringConvertible {
     /// All parts, on one line.
     public var description: String {
-        "run \(run)/\(fence) of \(key): \(numbers) \(values) ×\(count) \(edge) due \(due) first \(first) attempt \(attempt)"
+        "run \(run)/\(fence) of \(key): \(numbers) \(values) ×\(count) \(edge) due \(due) first \(first) attempt "
+            + "\(attempt)"
     }
 }

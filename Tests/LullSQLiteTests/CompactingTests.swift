@@ -87,7 +87,7 @@ import Testing
             }
         }
         submitter.start()
-        while submits.value.count < 10, submits.value.failures.isEmpty { usleep(1000) }
+        try blockUntil { submits.value.count >= 10 || !submits.value.failures.isEmpty }
         let before = submits.value.count
         _ = try file.compact()
         let meanwhile = submits.value.count - before

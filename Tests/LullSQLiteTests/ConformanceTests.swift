@@ -53,7 +53,8 @@ struct SQLiteConformanceTests {
             if let finding = outcome.finding {
                 Issue.record(
                     """
-                    LULL_SEED=\(seed &+ trial) LULL_FILE_STEPS=40 swift test --filter LullSQLiteTests.SQLiteConformanceTests
+                    LULL_SEED=\(seed &+ trial) LULL_FILE_STEPS=40 swift test --filter \
+                    LullSQLiteTests.SQLiteConformanceTests
                     \(finding)
                     """)
                 return

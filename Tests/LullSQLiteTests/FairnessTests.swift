@@ -18,16 +18,20 @@ import Testing
         defer { for child in children { child.kill() } }
         var lines = Lines(directory + "/log")
         for child in 0..<others {
-            while !lines.all.contains(where: { $0.hasPrefix("+ \(child).") }) {
-                usleep(1000)
+            try blockUntil {
                 try lines.read()
+                return lines.all.contains { $0.hasPrefix("+ \(child).") }
             }
         }
         var submits: [Int] = []
         var times: [Duration] = []
         for number in 0..<environment("LULL_TURNS", default: 100) {
-            usleep(UInt32(number % 7) * 500)
-            try lines.read()
+            // After none to six of their transactions.
+            let next = lines.all.count + number % 7 * 16
+            try blockUntil {
+                try lines.read()
+                return lines.all.count >= next
+            }
             let before = lines.all.count
             let start = ContinuousClock.now
             _ = try file.write { transaction throws(DurableError) in
@@ -46,8 +50,8 @@ import Testing
         let (submits, times) = try measure(others: others, in: place.directory)
         let last = submits.count * 99 / 100
         print(
-            "beside \(others): p50 \(times[times.count / 2]), p99 \(times[last]); meanwhile p50 \(submits[submits.count / 2]), "
-                + "p99 \(submits[last]) submits of others")
+            "beside \(others): p50 \(times[times.count / 2]), p99 \(times[last]); meanwhile p50 "
+                + "\(submits[submits.count / 2]), p99 \(submits[last]) submits of others")
         // Each of their transactions has at most eight. On a busy machine, the system may delay any process now and
         // then.
         #expect(submits[submits.count * 9 / 10] <= 8 * 30)

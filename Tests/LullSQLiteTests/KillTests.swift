@@ -66,7 +66,8 @@ struct KillTests {
         #expect(try integrity() == "ok")
         print(
             "\(kills) producers killed: \(acknowledged.count) submits acknowledged, "
-                + "\(offered.count - acknowledged.count) not, of which \(counts.count - acknowledged.count) were recorded"
+                + "\(offered.count - acknowledged.count) not, of which \(counts.count - acknowledged.count) were "
+                + "recorded"
         )
     }
 
@@ -133,9 +134,9 @@ struct KillTests {
             // Another worker claims the run as soon as the lease has ended.
             let terms = DurableClaim.Terms(owner: 0, lease: .seconds(60), maxAttempts: 1_000_000)
             var run: DurableRun?
-            while run == nil {
-                try await Task.sleep(for: .milliseconds(2))
+            try await waitUntil {
                 run = try await store.claim(DurableClaim(namespace: "kill", terms: terms, limit: 1)).runs.first
+                return run != nil
             }
             let taken = try #require(run)
             #expect(lines.all.first?.hasPrefix("claimed \(taken.id) ") == true && taken.attempt == 2)
@@ -174,7 +175,7 @@ struct KillTests {
             let other = try Child("work", place.path, self.log + ".work.\(number)", "other")
             for serial in 0..<10 {
                 try await debouncer.submit("\(number).\(serial)", for: "other \(serial)")
-                try await Task.sleep(for: .milliseconds(30))
+                try await Task.sleep(for: .milliseconds(10))
             }
             var worked = Lines(self.log + ".work.\(number)")
             try worked.read()
@@ -200,13 +201,10 @@ struct KillTests {
     /// - Parameter time: Where no worker is killed, less than a lease: a lost run, or a worker that was not woken,
     ///   would show only when a lease ends.
     private func drain(_ debouncer: DurableDebouncer<String, String>, within time: Duration) async throws {
-        let end = ContinuousClock.now + time
-        while true {
+        try await waitUntil(atMost: time) {
             let status = try await debouncer.status()
             #expect(status.dead == 0)
-            if status.pending + status.ready + status.running + status.retrying == 0 { return }
-            try #require(ContinuousClock.now < end, "work is left: \(status)")
-            try await Task.sleep(for: .milliseconds(10))
+            return status.pending + status.ready + status.running + status.retrying == 0
         }
     }
 

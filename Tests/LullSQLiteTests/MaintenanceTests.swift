@@ -47,7 +47,7 @@ import Testing
         let store = try await SQLiteStore(place.path, SQLiteFile.Options(machine, limits: limits))
         let mark = try await store.claim(claim()).mark
         let waiting = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(60)) }
-        while try rows() > 0 { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { try rows() == 0 }
         waiting.cancel()
         try await waiting.value
         await store.close()
@@ -70,11 +70,10 @@ import Testing
             (try? FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int) ?? -1
         }
         #expect(log() > 0)
-        while log() > 0 {
+        try blockUntil {
             file.maintain()
-            usleep(10_000)
+            return log() == 0
         }
-        #expect(log() == 0)
         #expect(try rows() == 0)
     }
 }

@@ -88,7 +88,8 @@ import Testing
         #expect(
             error
                 == .unusable(
-                    "\(place.path) was written by a newer version of Lull: its schema is \(Self.version + 2), this version knows \(Self.version)"
+                    "\(place.path) was written by a newer version of Lull: its schema is \(Self.version + 2), this "
+                        + "version knows \(Self.version)"
                 ))
         #expect(FileManager.default.contents(atPath: place.path) == before)
     }

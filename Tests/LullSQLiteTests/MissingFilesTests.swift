@@ -193,20 +193,16 @@ import Testing
     func `a deleted file is noticed within a second`(_ suffix: String) throws {
         let file = try make()
         try remove(suffix)
-        let start = ContinuousClock.now
         var noticed: DurableError?
-        while noticed == nil, ContinuousClock.now - start < .seconds(20) {
-            do throws(DurableError) {
-                _ = try file.hasForeignCommits()
-                usleep(20_000)
-            } catch {
-                noticed = error
-            }
+        try blockUntil(atMost: .seconds(20)) {
+            do throws(DurableError) { _ = try file.hasForeignCommits() } catch { noticed = error }
+            return noticed != nil
         }
         #expect(
             noticed
                 == .unusable(
-                    "\(place.path)\(suffix) is gone (moved or deleted): put it back, or begin a new store, and start again"
+                    "\(place.path)\(suffix) is gone (moved or deleted): put it back, or begin a new store, and "
+                        + "start again"
                 ))
         #expect(throws: DurableError.self) { try file.submit(submission("b", "two")) }
     }
@@ -237,7 +233,7 @@ import Testing
         let debouncer = try await DurableDebouncer<String, String>(for: .seconds(1), namespace: "n", in: store)
         let working = Task { try await debouncer.run { _ in } }
         // The worker has found nothing, and waits.
-        try await Task.sleep(for: .milliseconds(100))
+        await letOthersRun()
         if isReplaced {
             let copy = place.directory + "/copy"
             try FileManager.default.copyItem(atPath: place.path, toPath: copy)

@@ -165,13 +165,15 @@ import Testing
         // The child has the file open, and does not rebuild the index itself. In the middle of a commit or a checkpoint
         // it would hold a lock that is needed to rebuild it.
         let others = try RawConnection(place.path)
-        child.stop()
-        while try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) == nil
-            || others.number("PRAGMA wal_checkpoint") != 0
-        {
-            child.signal(SIGCONT)
-            try await Task.sleep(for: .milliseconds(10))
+        try await waitUntil {
             child.stop()
+            if try (try? others.execute("BEGIN IMMEDIATE; ROLLBACK")) != nil
+                && others.number("PRAGMA wal_checkpoint") == 0
+            {
+                return true
+            }
+            child.signal(SIGCONT)
+            return false
         }
         let index = try FileHandle(forUpdating: URL(fileURLWithPath: place.path + "-shm"))
         try index.write(contentsOf: Data(repeating: 0x5A, count: 96))

@@ -59,11 +59,7 @@ struct RestartKillTests {
         submitting.cancel()
         _ = await submitting.result
         let last = try Child("restart", place.path, log, "\(kills)")
-        let end = ContinuousClock.now + .seconds(60)
-        while try await debouncer.status().hasAnything {
-            try #require(ContinuousClock.now < end, "work is left")
-            try await Task.sleep(for: .milliseconds(20))
-        }
+        try await waitUntil { try await !debouncer.status().hasAnything }
         last.kill()
 
         for receipt in receipts.all { #expect(try await debouncer.state(of: receipt) == .completed, "\(receipt)") }
@@ -80,8 +76,9 @@ struct RestartKillTests {
         }
         await store.close()
         print(
-            "\(kills) workers killed while a run was interrupted: \(receipts.all.count) submits, \(interruptions) interruptions, "
-                + "\(status.restarted) put back, \(ended.count) completed runs, all submits completed once")
+            "\(kills) workers killed while a run was interrupted: \(receipts.all.count) submits, \(interruptions) "
+                + "interruptions, \(status.restarted) put back, \(ended.count) completed runs, all submits "
+                + "completed once")
     }
 
     /// Stops a process that has a run beyond its lease, interrupts the run, and lets the process send reports.

@@ -1,6 +1,7 @@
 import Foundation
 import LullCore
 import LullDurable
+import TestSupport
 import Testing
 
 @testable import LullSQLite
@@ -45,7 +46,7 @@ import Testing
         let second = try await SQLiteStore(path: place.path)
         let mark = try await first.claim(claim()).mark
         async let submitted = Task {
-            try await Task.sleep(for: .milliseconds(200))
+            await letOthersRun()
             return try await second.submit(submission("a", "one"))
         }.value
         let start = ContinuousClock.now

@@ -59,7 +59,7 @@ import Testing
         var most = 0
         for _ in 0..<20 {
             let before = turns.value
-            while turns.value == before { usleep(100) }
+            try blockUntil { turns.value != before }
             let start = turns.value
             try writerLock.acquire(within: .seconds(10))
             most = max(most, turns.value - start)
@@ -71,18 +71,16 @@ import Testing
         #expect(most <= 10)
     }
 
-    /// Returns when another lock of the file waits, so that the next one comes after it.
+    /// Returns when so many locks of the file wait: the first one for its holder, the others for the first one, so that
+    /// the next one comes after them.
     private func waitForWaiters(_ count: Int) throws {
         let inode = try #require(
             FileManager.default.attributesOfItem(atPath: place.path + "-want")[.systemFileNumber] as? Int)
-        let end = ContinuousClock.now + .seconds(30)
-        while ContinuousClock.now < end {
+        try blockUntil {
             // Such as "1: -> FLOCK  ADVISORY  WRITE 5256 00:19:1234 0 EOF".
             let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-            if locks.count(where: { $0.contains("->") && $0.contains(":\(inode) ") }) >= count { return }
-            usleep(500)
+            return locks.count { $0.contains(":\(inode) ") } >= count
         }
-        Issue.record("nobody waits")
     }
 
     /// Starts a thread that acquires the lock, notes its number and releases the lock.
@@ -106,8 +104,7 @@ import Testing
             let ended = DispatchSemaphore(value: 0)
             for number in 0..<20 {
                 startWriter(number, order, ended)
-                // The first one waits for the holder, and the others for the first one's lock.
-                if number > 0 { try waitForWaiters(number) } else { usleep(50_000) }
+                try waitForWaiters(number + 1)
             }
             holder.release()
             for _ in 0..<20 { ended.wait() }
@@ -120,14 +117,14 @@ import Testing
             let order = Guarded<[Int]>([])
             let ended = DispatchSemaphore(value: 0)
             startWriter(0, order, ended)
-            usleep(50_000)
+            try waitForWaiters(1)
             let impatient = try WriterLock(besides: place.path)
             for _ in 0..<3 {
                 #expect(throws: DurableError.self) { try impatient.acquire(within: .milliseconds(5)) }
-                try waitForWaiters(1)
+                try waitForWaiters(2)
             }
             startWriter(2, order, ended)
-            try waitForWaiters(2)
+            try waitForWaiters(3)
             holder.release()
             // It came back in time, and goes before the one that came later.
             try impatient.acquire(within: .seconds(60))
@@ -138,10 +135,10 @@ import Testing
 
             try holder.acquire(within: .seconds(60))
             startWriter(3, order, ended)
-            usleep(50_000)
+            try waitForWaiters(1)
             #expect(throws: DurableError.self) { try impatient.acquire(within: .milliseconds(5)) }
             startWriter(4, order, ended)
-            try waitForWaiters(2)
+            try waitForWaiters(3)
             holder.release()
             for _ in 0..<2 { ended.wait() }
             #expect(order.value == [0, 1, 2, 3, 4])

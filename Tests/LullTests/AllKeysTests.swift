@@ -121,7 +121,7 @@ struct AllKeysTests {
     }
 
     @Test
-    func `a handler that throws while a cancel is on its way to the key leaves the key idle`() async {
+    func `a handler that throws while a cancel is on its way to the key leaves the key idle`() async throws {
         let door = Door()
         let it = KeyedDebouncer<Int, Int, Void>(for: .seconds(1), clock: clock, onFailure: { _, _ in }) { _, _ in
             await door.pass()
@@ -135,7 +135,7 @@ struct AllKeysTests {
         door.open()
         while it.isRunning { await Task.yield() }
         runtime.handle { runtime.engine.continueSweep(&sweep, limit: .max) }
-        for _ in 0..<500 where !it.isIdle { try? await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { it.isIdle }
         #expect(it.isIdle && it.counters.cancelled == 1)
     }
 }

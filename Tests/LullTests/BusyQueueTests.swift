@@ -16,7 +16,7 @@ struct BusyQueueTests {
         let it = KeyedDebouncer(for: .milliseconds(1), on: queue) { (key: Int, _: Int) in handled.add(key) }
         for key in 1...3 {
             it.submit(0, for: key)
-            while it.counters.running < key { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil { it.counters.running >= key }
         }
         #expect(it.counters.pending == 0)
         #expect(handled.all.isEmpty)
@@ -31,9 +31,9 @@ struct BusyQueueTests {
         queue.suspend()
         let it = Debouncer(for: .milliseconds(1), on: queue) { (value: Int) in value }
         it(1)
-        while it.counters.running < 1 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { it.counters.running >= 1 }
         async let second = it.outcome(of: 2)
-        while it.counters.submitted < 2 || it.isPending { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { it.counters.submitted >= 2 && !it.isPending }
         it(3)
         #expect(try await Ended(second) == .superseded)
         queue.resume()
@@ -69,7 +69,7 @@ struct BusyQueueTests {
             it.submit(0, for: 1, after: .milliseconds(1))
             _ = due.exchange(.now + .milliseconds(4))
             it.submit(0, for: 2, after: .milliseconds(4))
-            while it.counters.running + it.counters.pending > 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil { it.counters.running + it.counters.pending == 0 }
         }
         #expect(it.counters.executed == 200)
         // This is about real time: of a hundred, a quarter comes before the check for missed ones.

@@ -42,7 +42,7 @@ struct ClockCallTests {
     }
 
     @Test
-    func `may submit while it is asked to sleep, and nothing is forgotten`() async {
+    func `may submit while it is asked to sleep, and nothing is forgotten`() async throws {
         let clock = CallingClock()
         let (wanted, seen) = (Record<Int>(), Record<Int>())
         let it = KeyedDebouncer(for: .seconds(3600), clock: clock) { (key: Int, _: Int) in seen.add(key) }
@@ -54,9 +54,7 @@ struct ClockCallTests {
             it.submit(1, for: key, after: .milliseconds(key))
         }
         it.submit(1, for: 21, after: .milliseconds(100))
-        while Set(seen.all) != Set(wanted.all + [21]), !Task.isCancelled {
-            try? await Task.sleep(for: .milliseconds(1))
-        }
+        try await waitUntil { Set(seen.all) == Set(wanted.all + [21]) }
         #expect(clock.onSleep.calls.value > 0)
         clock.onSleep.set(nil)
     }
@@ -79,7 +77,7 @@ struct ClockCallTests {
     }
 
     @Test
-    func `may submit while it is asked for a call, or for the time, and nothing is forgotten`() async {
+    func `may submit while it is asked for a call, or for the time, and nothing is forgotten`() async throws {
         let clock = Steps()
         let seen = Record<Int>()
         let it = KeyedDebouncer(for: .seconds(10), clock: clock) { (key: Int, _: Int) in seen.add(key) }
@@ -94,13 +92,13 @@ struct ClockCallTests {
         }
         it.submit(10, for: 10)
         for second in 1...100 { clock.goOn(to: .seconds(second)) }
-        while Set(seen.all) != Set(1...10), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { Set(seen.all) == Set(1...10) }
         #expect(clock.onCall.calls.value > 8)
         clock.onCall.set(nil)
     }
 
     @Test
-    func `may replace a value when it learns that an execution waits for its outcome`() async {
+    func `may replace a value when it learns that an execution waits for its outcome`() async throws {
         let clock = Steps()
         let inner = Debouncer(for: .seconds(10), clock: clock) { (value: Int) in value }
         let ends = Record<Ended<Int>>()
@@ -110,7 +108,7 @@ struct ClockCallTests {
         clock.onSleep.set { inner.submit(2) }
         outer.submit(1)
         clock.goOn(to: .seconds(1))
-        while ends.all.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { !ends.all.isEmpty }
         #expect(ends.all == [.superseded])
         clock.onSleep.set(nil)
     }

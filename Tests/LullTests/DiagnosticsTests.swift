@@ -13,11 +13,13 @@
                 "have 'for:edgs:_:', expected 'for:edges:_:'"
             ),
             (
-                "Debouncer(for: .seconds(1), combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
+                "Debouncer(for: .seconds(1), combining: .merge { (all: inout [Int], new) in all += nw }) "
+                    + "{ (_: [Int]) in }",
                 "cannot find 'nw' in scope"
             ),
             (
-                "Debouncer(policy: policy, combining: .merge { (all: inout [Int], new) in all += nw }) { (_: [Int]) in }",
+                "Debouncer(policy: policy, combining: .merge { (all: inout [Int], new) in all += nw }) "
+                    + "{ (_: [Int]) in }",
                 "cannot find 'nw' in scope"
             ),
             (

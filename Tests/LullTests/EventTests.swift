@@ -1,5 +1,6 @@
 import Lull
 import LullTesting
+import TestSupport
 import Testing
 
 /// Semantics, section 6: the stream of events.
@@ -162,7 +163,7 @@ struct EventTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a consumer that is cancelled ends, though events keep coming`() async {
+    func `a consumer that is cancelled ends, though events keep coming`() async throws {
         let it = Debouncer(for: .seconds(1000)) { (_: Int) in }
         let events = it.events()
         let isOver = Guarded(false)
@@ -172,8 +173,9 @@ struct EventTests {
                 await Task.yield()
             }
         }
-        let consumer = Task.detached { for await _ in events { await Task.yield() } }
-        try? await Task.sleep(for: .milliseconds(20))
+        let seen = Guarded(0)
+        let consumer = Task.detached { for await _ in events { seen.change { $0 += 1 } } }
+        try await waitUntil { seen.value > 1000 }
         consumer.cancel()
         await consumer.value
         _ = isOver.exchange(true)

@@ -39,7 +39,8 @@ struct FailureTests {
             #expect(lines.count == 2)
             #expect(
                 lines.first == """
-                    Lull: an execution failed (key lamp, debouncer made at LullTests/Search.swift:41): Refusal(reason: "no")
+                    Lull: an execution failed (key lamp, debouncer made at LullTests/Search.swift:41): Refusal(reason: \
+                    "no")
                     """)
             #expect(
                 lines.last == """

@@ -52,7 +52,7 @@ struct InsideTests {
         await clock.advance(by: .seconds(1))
         #expect(it.counters.executed == 1)
         end.open()
-        while it.counters.running == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { it.counters.running != 0 }
         await clock.advance(by: .seconds(1))
         await tasks.all[0].value
         #expect(seen.all == ["slow has ended", "waited"])
@@ -103,7 +103,7 @@ struct InsideTests {
                 tasks.add(
                     Task {
                         await isGone.pass()
-                        let second = Debouncer(for: .zero) { try await Task.sleep(for: .milliseconds(2)) }
+                        let second = Debouncer(for: .zero) { for _ in 0..<50 { await Task.yield() } }
                         second()
                         await second.flushAndWait()
                         return second.counters.executed
@@ -113,7 +113,7 @@ struct InsideTests {
             first?()
             await first?.flushAndWait()
             first = nil
-            while runtime != nil { try await Task.sleep(for: .microseconds(100)) }
+            try await waitUntil { runtime == nil }
             isGone.open()
             let executed = await tasks.all[0].value
             try #require(executed == 1)

@@ -1,5 +1,6 @@
 import Lull
 import LullTesting
+import TestSupport
 import Testing
 
 @Suite("Recordings")
@@ -96,7 +97,7 @@ struct RecordingTests {
         weak let runtime = it?.runtime
         it = nil
         await clock.advance(by: .seconds(2))
-        while runtime != nil { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { runtime == nil }
         #expect(recording.count == 2)
         #expect(recording.lost == 1)
         #expect(

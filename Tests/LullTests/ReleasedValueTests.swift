@@ -49,7 +49,7 @@ struct ReleasedValueTests {
             await exercise(&it, log, clock)
             // A task that has just ended still holds what it has told. Ends when the time limit is over, which is a
             // failure.
-            while log.living.value > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil { log.living.value == 0 }
             #expect(log.living.value == 0, "way \(way)")
         }
     }

@@ -24,18 +24,18 @@ struct SleepingClockTests {
         }
 
         /// Waits until a sleep has begun.
-        func begins() async {
-            while sleeps.all.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        func begins() async throws {
+            try await waitUntil { !sleeps.all.isEmpty }
         }
     }
 
     @Test
-    func `sleeps once under a long wait, however often it is flushed, cancelled and given values`() async {
+    func `sleeps once under a long wait, however often it is flushed, cancelled and given values`() async throws {
         let clock = CountingClock()
         let it = Debouncer(for: .seconds(3600), clock: clock) { (_: Int) in }
         for value in 0..<100 {
             it(value)
-            await clock.begins()
+            try await clock.begins()
             if value % 2 == 0 { await it.flushAndWait() } else { it.cancel() }
         }
         #expect(clock.sleeps.all.count == 1)
@@ -59,7 +59,7 @@ struct SleepingClockTests {
         let clock = CountingClock()
         let it = Debouncer(for: .milliseconds(40), clock: clock) { (_: Int) in clock.now }
         it.submit(1, after: .milliseconds(20))
-        await clock.begins()
+        try await clock.begins()
         it.cancel()
         let start = clock.now
         guard case .executed(let end) = try await it.outcome(of: 2) else {
@@ -70,18 +70,18 @@ struct SleepingClockTests {
     }
 
     @Test
-    func `ends its sleeps when it is released`() async {
+    func `ends its sleeps when it is released`() async throws {
         let clock = CountingClock()
         do {
             let it = KeyedDebouncer(for: .seconds(3600), options: .init(atEnd: .drop), clock: clock) {
                 (_: Int, _: Int) in
             }
             it.submit(1, for: 1)
-            await clock.begins()
+            try await clock.begins()
             it.submit(1, for: 2, after: .seconds(1800))
-            while clock.sleeps.all.count < 2, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil { clock.sleeps.all.count >= 2 }
         }
-        while clock.cancelled.all.count < 2, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { clock.cancelled.all.count >= 2 }
         #expect(clock.cancelled.all.count == 2)
     }
 
@@ -115,27 +115,27 @@ struct SleepingClockTests {
         let seen = Record<Int>()
         let it = Debouncer(for: .seconds(10), clock: clock) { (value: Int) in seen.add(value) }
         it(1)
-        while clock.attempts.value < 6, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { clock.attempts.value >= 6 }
         // The pauses before the last five of them: 1, 2, 4, 8 and 16 ms.
         #expect(start.duration(to: .now) >= .milliseconds(31))
         #expect(seen.all.isEmpty)
         #expect(it.counters.pending == 1)
         _ = clock.time.exchange(.seconds(10))
-        while seen.all.isEmpty, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { !seen.all.isEmpty }
         #expect(seen.all == [1])
     }
 
     @Test
-    func `does not ask a clock again that threw, once it has been released`() async {
-        let clock = SleeplessClock()
+    func `does not ask a clock again that threw, once it has been released`() async throws {
+        weak var attempts: Guarded<Int>?
         do {
+            let clock = SleeplessClock()
+            attempts = clock.attempts
             let it = Debouncer(for: .seconds(10), options: .init(atEnd: .drop), clock: clock) { (_: Int) in }
             it(1)
-            while clock.attempts.value < 1, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil { clock.attempts.value >= 1 }
         }
-        let attempts = clock.attempts.value
-        try? await Task.sleep(for: .milliseconds(20))
-        // One may have been under way.
-        #expect(clock.attempts.value <= attempts + 1)
+        // Nobody has the clock any more.
+        try await waitUntil { attempts == nil }
     }
 }

@@ -64,7 +64,7 @@ struct SleepsTests {
 
     @Test
     func
-        `some sleep always ends in time, with the slack that is allowed; deadlines that come nearer start few back-ups`()
+        `some sleep always ends in time, within the slack; deadlines that come nearer start few back-ups`()
     {
         var sleeper = Sleeper()
         let year = CoreDuration.seconds(365 * 24 * 3600)

@@ -32,7 +32,7 @@ struct StressTests {
     @Test(arguments: [WhileRunning.queue, .cancelRunning, .concurrent, .skip])
     func `every submit has exactly one outcome and the counts add up, whatever is called from wherever`(
         rule: WhileRunning
-    ) async {
+    ) async throws {
         let outcomes = Tally()
         let it = KeyedDebouncer(
             for: .microseconds(300), maxWait: .milliseconds(2), edges: [.leading, .trailing], maxCount: 50,
@@ -41,7 +41,7 @@ struct StressTests {
             onFailure: { _, _ in }
         ) { (key: Int, value: Int) in
             if value % 5 == 0 { throw Refusal() }
-            if value % 3 == 0 { try await Task.sleep(for: .microseconds(value % 400)) }
+            if value % 3 == 0 { for _ in 0..<value % 40 { await Task.yield() } }
             return value
         }
         let workers = 6
@@ -66,7 +66,7 @@ struct StressTests {
                         it.submit(value, for: key) { outcome in
                             outcomes.add("\(Ended(outcome))")
                         }
-                        if value % 100 == 0 { try? await Task.sleep(for: .microseconds(500)) }
+                        if value % 100 == 0 { await letOthersRun() }
                     }
                 }
             }
@@ -77,9 +77,7 @@ struct StressTests {
         #expect(counters.pending + counters.running == 0)
         #expect(counters.submitted == workers * operations)
         // The callbacks run in tasks of their own: wait for the last of them.
-        for _ in 0..<2000 where outcomes.all.values.reduce(0, +) < counters.submitted {
-            try? await Task.sleep(for: .milliseconds(5))
-        }
+        try await waitUntil { outcomes.all.values.reduce(0, +) >= counters.submitted }
         let counted = outcomes.all
         #expect(counted["executed", default: 0] == counters.executed)
         #expect(counted["failed", default: 0] == counters.failed)
@@ -91,7 +89,7 @@ struct StressTests {
     }
 
     @Test
-    func `owners that go away at any moment leave nothing undone`() async {
+    func `owners that go away at any moment leave nothing undone`() async throws {
         let seen = Tally()
         let rounds = 300
         for round in 0..<rounds {
@@ -102,7 +100,7 @@ struct StressTests {
             it(round)
             if round % 3 == 0 { await Task.yield() }
         }
-        for _ in 0..<2000 where seen.all["run", default: 0] < rounds { try? await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { seen.all["run", default: 0] >= rounds }
         #expect(seen.all["run"] == rounds)
     }
 

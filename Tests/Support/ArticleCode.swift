@@ -66,7 +66,8 @@ public struct ArticleCode {
             let end = lines.indices.first { !source.contains(words(lines[...$0].joined(separator: "\n"))) } ?? 0
             return """
                 \(place): this sample is not in \(path), where a test must contain it word by word \
-                (space and comments aside), from its line \(end + 1) on: \(lines[end].trimmingCharacters(in: .whitespaces))
+                (space and comments aside), from its line \(end + 1) on: \
+                \(lines[end].trimmingCharacters(in: .whitespaces))
                 """
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A process, of the program `DurableChild` or another of the tests, that the test starts, stops and kills.
 package final class Child {
@@ -55,10 +56,6 @@ package final class Child {
 
 /// The lines that child processes have written, read while they write more.
 package struct Lines {
-    struct Missing: Error {
-        let path: String
-    }
-
     private let path: String
     private var offset: UInt64 = 0
     package private(set) var all: [String] = []
@@ -81,12 +78,9 @@ package struct Lines {
 
     /// Waits until there are `count` lines; only a hang reaches the time limit.
     package mutating func wait(for count: Int) async throws {
-        let end = ContinuousClock.now + .seconds(60)
-        try read()
-        while all.count < count {
-            guard ContinuousClock.now < end else { throw Missing(path: path) }
-            try await Task.sleep(for: .milliseconds(1))
+        try await waitUntil {
             try read()
+            return all.count >= count
         }
     }
 }

@@ -28,9 +28,9 @@ package struct LimitStorm {
 
         package var description: String {
             """
-            \(kills) kills, \(submits) submits, \(attempts) starts, \(starts.count) written down, \(starts.count) windows with at most \
-            \(mostInWindow), at most \(mostAtOnce) at once, at most \(max(mostRunning, mostCounted)) running, \
-            \(String(format: "%.3f", Double(attempts) / expected)) of the rate
+            \(kills) kills, \(submits) submits, \(attempts) starts, \(starts.count) written down, \(starts.count) \
+            windows with at most \(mostInWindow), at most \(mostAtOnce) at once, at most \
+            \(max(mostRunning, mostCounted)) running, \(String(format: "%.3f", Double(attempts) / expected)) of the rate
             """
         }
     }
@@ -79,17 +79,16 @@ package struct LimitStorm {
         var children = try (0..<workers).map { try Child("limited", url, log, "\($0)") }
         var lines = Lines(log)
         for number in 0..<kills {
-            try await Task.sleep(for: .milliseconds(.random(in: 1...120)))
+            try await lines.wait(for: lines.all.count + .random(in: 0...20))
             outcome.mostCounted = max(outcome.mostCounted, try await store.status().first?.running ?? 0)
             children[number % workers].kill()
             children[number % workers] = try Child("limited", url, log, "\(workers + number)")
         }
-        let end = ContinuousClock.now + .seconds(60 + submits / 20)
-        while let status = try await store.status().first, status.hasWork {
+        try await waitUntil(atMost: .seconds(60 + submits / 20)) {
+            guard let status = try await store.status().first else { return true }
             outcome.mostCounted = max(outcome.mostCounted, status.running)
             #expect(status.dead == 0)
-            try #require(ContinuousClock.now < end, "work is left: \(status)")
-            try await Task.sleep(for: .milliseconds(5))
+            return !status.hasWork
         }
         for child in children { child.kill() }
         for receipt in receipts { #expect(try await store.state(of: receipt) == .completed) }

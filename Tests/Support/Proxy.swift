@@ -10,6 +10,8 @@ package final class Proxy: Sendable {
         /// It is thrown away, and the connection is cut when there is some: the client does not learn what was
         /// committed.
         case losesAnswers
+        /// The same with one in twenty.
+        case losesSomeAnswers
         /// Nothing passes in either direction, and nothing is closed.
         case isSilent
     }
@@ -17,7 +19,21 @@ package final class Proxy: Sendable {
     private struct State: Sendable {
         var mode = Mode.forwards
         var connections: [(client: Int32, server: Int32)] = []
+        var answers = 0
         var lost = 0
+
+        /// Returns whether an answer is thrown away.
+        mutating func losesAnswer() -> Bool {
+            answers += 1
+            let isLost =
+                switch mode {
+                case .forwards, .isSilent: false
+                case .losesAnswers: true
+                case .losesSomeAnswers: answers % 20 == 0
+                }
+            if isLost { lost += 1 }
+            return isLost
+        }
     }
 
     /// The folder with its socket, whose name is that of the server's.
@@ -26,6 +42,7 @@ package final class Proxy: Sendable {
     private let target: String
     private let listener: Int32
     private let state = Guarded(State())
+    private let changed = NSCondition()
 
     package convenience init(to server: TestServer) throws { try self.init(server.folder, ".s.PGSQL.5432") }
     package convenience init(to server: TestRedis) throws { try self.init(server.folder, "socket") }
@@ -50,7 +67,12 @@ package final class Proxy: Sendable {
         "redis+unix://\(folder)/\(name)?db=\(database)&durability=\(durability)"
     }
 
-    package func change(to mode: Mode) { state.change { $0.mode = mode } }
+    package func change(to mode: Mode) {
+        state.change { $0.mode = mode }
+        changed.lock()
+        changed.broadcast()
+        changed.unlock()
+    }
 
     /// How many answers were thrown away.
     package var lost: Int { state.value.lost }
@@ -71,6 +93,7 @@ package final class Proxy: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
         Foundation.close(listener)
         cut()
+        change(to: .forwards)
     }
 
     private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
@@ -107,11 +130,10 @@ package final class Proxy: Sendable {
         while true {
             let count = read(source, &bytes, bytes.count)
             guard count > 0 else { break }
-            while case .isSilent = state.value.mode { usleep(1000) }
-            if isAnswer, case .losesAnswers = state.value.mode {
-                state.change { $0.lost += 1 }
-                break
-            }
+            changed.lock()
+            while case .isSilent = state.value.mode { changed.wait() }
+            changed.unlock()
+            if isAnswer, state.change({ $0.losesAnswer() }) { break }
             var sent = 0
             while sent < count {
                 let written = bytes[sent..<count].withUnsafeBytes {

@@ -48,7 +48,7 @@ package final class ServerLoad: Sendable {
                         books.change { $0.acknowledged[key, default: []].append(submit) }
                     } catch {
                         books.change { $0.unanswered += 1 }
-                        try? await Task.sleep(for: .milliseconds(1))
+                        await Task.yield()
                     }
                 }
             }
@@ -56,7 +56,7 @@ package final class ServerLoad: Sendable {
         tasks.append(
             Task { [self, isOver] in
                 while !isOver.value {
-                    if await work(on: store) == nil { try? await Task.sleep(for: .milliseconds(5)) }
+                    if await work(on: store) == nil { await Task.yield() }
                 }
             })
         self.tasks.change { $0 = tasks }
@@ -89,12 +89,10 @@ package final class ServerLoad: Sendable {
 
     /// Executes all that is left.
     package func drain(_ store: any StoreCalls) async throws {
-        while true {
+        try await waitUntil {
             _ = try? await store.flush(nil, in: "n")
-            if await work(on: store) == 0, try await store.list(in: "n", prefix: [], from: [], limit: 1).isEmpty {
-                return
-            }
-            try await Task.sleep(for: .milliseconds(20))
+            guard await work(on: store) == 0 else { return false }
+            return try await store.list(in: "n", prefix: [], from: [], limit: 1).isEmpty
         }
     }
 

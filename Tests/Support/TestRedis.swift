@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A Redis or Valkey server of the tests' own, in a temporary folder, on a socket there or on a free port of this
 /// machine.
@@ -111,14 +112,9 @@ package final class TestRedis: Sendable {
     }
 
     private func awaitReadiness() throws {
-        let end = Date().addingTimeInterval(60)
-        while true {
-            if ["PONG", "NOAUTH Authentication required."].contains((try? self("PING")) ?? "") { return }
-            guard Date() < end else {
-                let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
-                throw NotStarted(description: "the server does not answer: \(log)")
-            }
-            usleep(20_000)
+        let log = folder + "/log"
+        try blockUntil(or: "no answer: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")") {
+            ["PONG", "NOAUTH Authentication required."].contains((try? self("PING")) ?? "")
         }
     }
 

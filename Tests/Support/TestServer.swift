@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 /// A PostgreSQL server of the tests' own, in a temporary folder, with a socket there and no network.
 ///
@@ -118,19 +119,14 @@ package final class TestServer: Sendable {
     }
 
     private func awaitReadiness() throws {
-        let end = Date().addingTimeInterval(60)
-        while true {
+        let log = folder + "/log"
+        try blockUntil(or: "no answer: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")") {
             let look = Process()
             look.executableURL = URL(fileURLWithPath: (Self.programs ?? "") + "/pg_isready")
             look.arguments = ["-q", "-h", folder]
             try look.run()
             look.waitUntilExit()
-            if look.terminationStatus == 0 { return }
-            guard Date() < end else {
-                let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
-                throw NotStarted(description: "the server does not answer: \(log)")
-            }
-            usleep(20_000)
+            return look.terminationStatus == 0
         }
     }
 

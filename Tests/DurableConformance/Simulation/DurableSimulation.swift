@@ -124,7 +124,7 @@ package struct SimulationFigures: Sendable, CustomStringConvertible {
 
     /// The counts as text.
     package var description: String {
-        "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost answers, "
-            + "\(lostLeases) lost leases, \(restarts) interruptions, \(reboots) restarts"
+        "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost "
+            + "answers, \(lostLeases) lost leases, \(restarts) interruptions, \(reboots) restarts"
     }
 }

@@ -92,18 +92,25 @@ final class TestStore {
     }
 }
 
-/// A command that waits until the gate is opened.
+/// What commands wait for until the test opens it: a FIFO, which can be opened to read only once somebody may write.
 final class Gate {
-    private let file: TemporaryFile
+    private let path = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)").path
+    private var descriptor: Int32 = -1
 
     init() throws {
-        file = try TemporaryFile()
+        guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
     }
 
-    /// Quoted for a shell.
-    var wait: String { "while ! [ -s \(file.path) ]; do sleep 0.01; done" }
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    /// For a shell.
+    var wait: String { "true <\(path)" }
 
     func open() throws {
-        try Data("x".utf8).write(to: URL(fileURLWithPath: file.path))
+        descriptor = Foundation.open(path, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw POSIXError(.EIO) }
     }
 }

@@ -1,6 +1,7 @@
 import CLullCommand
 import Foundation
 import TestSupport
+import Testing
 
 @testable import LullCommand
 
@@ -173,6 +174,11 @@ final class ToolProcess {
         }
     }
 
+    /// Waits until `lull` says that it has read so many records.
+    func waitUntilRead(_ count: Int) throws {
+        repeat { signal(SIGUSR1) } while try !errorLine().contains("submitted \(count)")
+    }
+
     /// Closes the input, and waits for the end of the process and of all that write to its output.
     func finish() throws -> Outcome {
         closeInput()
@@ -183,12 +189,8 @@ final class ToolProcess {
 
     /// Waits for the end of the process alone.
     func end() throws -> Outcome {
-        let limit = Date(timeIntervalSinceNow: Self.patience)
         var status: Int32 = 0
-        while waitpid(group, &status, WNOHANG) == 0 {
-            if Date() > limit { throw timedOut("the end") }
-            usleep(2000)
-        }
+        try eventually("the process ends") { waitpid(group, &status, WNOHANG) != 0 }
         ending = lull_ending(status)
         return Outcome(
             ending: lull_ending(status), output: String(decoding: streams[0].bytes, as: UTF8.self),
@@ -255,12 +257,14 @@ final class TemporaryFile {
 }
 
 /// Waits until a condition is true.
-func eventually(_ what: String, _ condition: () -> Bool) throws {
-    let limit = Date(timeIntervalSinceNow: ToolProcess.patience)
-    while !condition() {
-        if Date() > limit { throw ToolProcess.TimedOut(waitingFor: what, output: "", errors: "") }
-        usleep(2000)
-    }
+func eventually(_ what: String, _ condition: () throws -> Bool) throws {
+    try blockUntil(or: "it does not come true: \(what)", condition)
+}
+
+/// Whether a process has ended. In a container, nothing may reap orphans.
+func hasEnded(_ process: pid_t) -> Bool {
+    kill(process, 0) != 0
+        || (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
 }
 
 /// Calls `body` with the bytes of a text.

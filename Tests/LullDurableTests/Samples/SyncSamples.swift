@@ -55,7 +55,7 @@ struct SyncSamples {
         let notes = try await NoteSync(store: store, server: server)
         let worker = Task { try await notes.work() }
         try await notes.leave()
-        for _ in 0..<2000 where await server.notes.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { await !server.notes.isEmpty }
         #expect(await server.notes == [note])
         worker.cancel()
         try await worker.value

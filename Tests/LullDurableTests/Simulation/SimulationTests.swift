@@ -24,7 +24,8 @@ struct SimulationTests {
             if let finding = outcome.finding {
                 Issue.record(
                     """
-                    LULL_SEED=\(seed &+ trial) LULL_STEPS=\(Self.length) swift test --filter LullDurableTests.SimulationTests
+                    LULL_SEED=\(seed &+ trial) LULL_STEPS=\(Self.length) swift test --filter \
+                    LullDurableTests.SimulationTests
                     \(finding)
                     """)
                 return

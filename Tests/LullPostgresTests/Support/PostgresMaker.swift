@@ -52,8 +52,8 @@ final class PostgresMaker: StoreMaker {
     }
 
     static let wrongCounts = """
-        SELECT c.namespace, c.period, sum(c.pending), sum(c.ready), sum(c.running), sum(c.retrying), sum(c.due), sum(c.replaced),
-            sum(c.dead)
+        SELECT c.namespace, c.period, sum(c.pending), sum(c.ready), sum(c.running), sum(c.retrying), sum(c.due),
+        sum(c.replaced), sum(c.dead)
         FROM (
             SELECT * FROM tallies UNION ALL SELECT * FROM changes
             UNION ALL
@@ -66,7 +66,8 @@ final class PostgresMaker: StoreMaker {
             SELECT namespace, 0, 0, 0, 0, 0, 0, 0, -1, 0 FROM dead
         ) c
         GROUP BY c.namespace, c.period
-        HAVING sum(c.pending) <> 0 OR sum(c.ready) <> 0 OR sum(c.running) <> 0 OR sum(c.retrying) <> 0 OR sum(c.due) <> 0
+        HAVING sum(c.pending) <> 0 OR sum(c.ready) <> 0 OR sum(c.running) <> 0 OR sum(c.retrying) <> 0
+        OR sum(c.due) <> 0
             OR sum(c.replaced) <> 0 OR sum(c.dead) <> 0
         """
 

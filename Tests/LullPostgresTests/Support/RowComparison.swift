@@ -27,7 +27,8 @@ struct RowComparison {
         let policy = rules.policy
         try sql(
             """
-            SELECT open('\(namespace)', '\(policy.kind == .debounce ? "debounce" : "throttle")', \(Self.text(policy.wait)),
+            SELECT open('\(namespace)', '\(policy.kind == .debounce ? "debounce" : "throttle")',
+                \(Self.text(policy.wait)),
                 \(Self.text(policy.maxWait)), \(policy.edges.contains(.leading)), \(policy.edges.contains(.trailing)),
                 \(policy.delayRule == .extend), \(Self.text(policy.maxCount)), \(Self.text(policy.spacing)),
                 '\(rules.combination.name)', \(Self.text(rules.maxBatch)),
@@ -69,7 +70,8 @@ struct RowComparison {
             SELECT unnest(answers), unnest(generations), unnest(dues), unnest(dues_in) FROM submit_many(
                 '\(namespace)', \(array("bytea") { "'\($0.key)'" }), \(array("bytea") { "'\($0.value)'" }),
                 \(array("bigint") { Self.text($0.wait) }), \(array("text") { _ in "NULL" }),
-                \(array("bigint") { Self.text($0.submitter) }), \(waitsForLocks ? "NULL" : "0"), NULL, NULL, NULL, false,
+                \(array("bigint") { Self.text($0.submitter) }), \(waitsForLocks ? "NULL" : "0"), NULL, NULL, NULL,
+                false,
                 \(Self.text(now)))
             """)
         var endings: [String: [DurableEnding]] = [:]
@@ -181,7 +183,8 @@ struct RowComparison {
             """
             SELECT answers[1] FROM report_many(
                 '\(namespace)', 7, ARRAY['\(key)']::bytea[], ARRAY[\(run.id)]::bigint[], ARRAY[\(run.fence)]::bigint[],
-                ARRAY['\(kind)'], ARRAY[\(Self.text(span))]::bigint[], ARRAY['no']::text[], NULL, false, \(Self.text(now)))
+                ARRAY['\(kind)'], ARRAY[\(Self.text(span))]::bigint[], ARRAY['no']::text[], NULL, false,
+                \(Self.text(now)))
             """)
         var settled = row
         var settling: [DurableEnding] = []
@@ -217,8 +220,9 @@ struct RowComparison {
     private mutating func compare(_ key: String, _ endings: [DurableEnding], workedAt now: CoreInstant? = nil) throws {
         if let row = rows[key], row.isIdle { rows[key] = nil }
         let columns = """
-            born, generation, taken, phase, quiet, latest, span, spacing, pending_count, pending_first, pending_last, pending_by,
-            ready_from, ready_to, ready_count, ready_first, ready_due, ready_since, ready_edge, run_id, run_from, run_to, run_count,
+            born, generation, taken, phase, quiet, latest, span, spacing, pending_count, pending_first, pending_last,
+            pending_by, ready_from, ready_to, ready_count, ready_first, ready_due, ready_since, ready_edge, run_id,
+            run_from, run_to, run_count,
             run_first, run_due, run_edge, run_until, fence, owner, claimed_by, attempt, error, run_mark,
             run_began
             """
@@ -254,7 +258,8 @@ struct RowComparison {
             for (index, name) in names.enumerated()
             where found[index] != expected[index] && !(name == "quiet" && !row.gate.isOpen) {
                 fail(
-                    "\(key).\(name) is \(found[index] ?? "null") on the server, not \(expected[index] ?? "null")\n\(row)"
+                    "\(key).\(name) is \(found[index] ?? "null") on the server, not "
+                        + "\(expected[index] ?? "null")\n\(row)"
                 )
             }
             let exact = min(row.wake(by: rules).nanoseconds / 1000, .max)

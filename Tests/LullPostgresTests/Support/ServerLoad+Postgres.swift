@@ -12,7 +12,8 @@ extension ServerLoad {
                 SELECT first, last FROM ended WHERE key = '\(key)'
                 UNION ALL SELECT run_from, run_to FROM work WHERE key = '\(key)' AND run_id IS NOT NULL
                 UNION ALL SELECT ready_from, ready_to FROM work WHERE key = '\(key)' AND ready_to IS NOT NULL
-                UNION ALL SELECT generation - pending_count + 1, generation FROM work WHERE key = '\(key)' AND pending_count > 0
+                UNION ALL SELECT generation - pending_count + 1, generation FROM work WHERE key = '\(key)'
+                AND pending_count > 0
                 ORDER BY 1
                 """
             ).compactMap { row in Int64(row[0] ?? "").flatMap { first in Int64(row[1] ?? "").map { first...$0 } } }

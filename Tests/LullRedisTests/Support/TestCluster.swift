@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 @testable import LullRedis
 
@@ -20,13 +21,11 @@ final class TestCluster {
             try node("CLUSTER", "SET-CONFIG-EPOCH", "\(index + 1)")
         }
         for node in nodes.dropFirst() { try nodes[0]("CLUSTER", "MEET", "127.0.0.1", "\(node.port ?? 0)") }
-        let end = Date().addingTimeInterval(60)
-        while try !nodes.allSatisfy({
-            try $0("CLUSTER", "INFO").contains("cluster_state:ok")
-                && $0("CLUSTER", "NODES").split(separator: "\n").count == 3
-        }) {
-            guard Date() < end else { throw TestRedis.NotStarted(description: "the cluster does not come together") }
-            usleep(20_000)
+        try blockUntil(or: "the cluster does not come together") {
+            try nodes.allSatisfy {
+                try $0("CLUSTER", "INFO").contains("cluster_state:ok")
+                    && $0("CLUSTER", "NODES").split(separator: "\n").count == 3
+            }
         }
     }
 

@@ -53,7 +53,8 @@ extension SQLiteTransaction {
             SELECT value.key, generation FROM collected AS value WHERE NOT EXISTS (
                 SELECT 1 FROM work WHERE work.namespace = value.namespace AND work.key = value.key AND (
                     value.generation BETWEEN ready_from AND ready_to OR value.generation BETWEEN run_from AND run_to
-                    OR value.generation > work.generation - ifnull(pending_count, 0) AND value.generation <= work.generation)
+                    OR value.generation > work.generation - ifnull(pending_count, 0)
+                    AND value.generation <= work.generation)
             ) AND NOT EXISTS (
                 SELECT 1 FROM dead WHERE dead.namespace = value.namespace AND dead.key = value.key
                     AND value.generation BETWEEN run_from AND run_to
@@ -77,15 +78,18 @@ extension SQLiteTransaction {
                     sum(run_id IS NOT NULL AND run_state = 'claimed') AS running,
                     sum(run_id IS NOT NULL AND run_state = 'backoff') AS retrying,
                     sum(pending_count IS NOT NULL AND ready_from IS NULL) AS due,
-                    sum(pending_count IS NOT NULL AND run_id IS NOT NULL AND run_state = 'backoff' AND error IS NOT NULL) AS replaced
+                    sum(pending_count IS NOT NULL AND run_id IS NOT NULL AND run_state = 'backoff'
+                    AND error IS NOT NULL) AS replaced
                 FROM work GROUP BY namespace, wake >> \(TallyPlace.shift))
             WHERE pending + ready + running + retrying > 0
             """
         let statement = try connection.prepare(
             """
-            SELECT namespace || ' ' || period || ' ' || pending || ' ' || ready || ' ' || running || ' ' || retrying || ' ' || due
+            SELECT namespace || ' ' || period || ' ' || pending || ' ' || ready || ' ' || running || ' '
+                || retrying || ' ' || due
                 || ' ' || replaced
-            FROM (SELECT * FROM (SELECT * FROM tally EXCEPT \(counted)) UNION ALL SELECT * FROM (\(counted) EXCEPT SELECT * FROM tally))
+            FROM (SELECT * FROM (SELECT * FROM tally EXCEPT \(counted)) UNION ALL SELECT * FROM (\(counted)
+            EXCEPT SELECT * FROM tally))
             UNION ALL SELECT 'dead of ' || name || ': ' || dead FROM namespaces
             WHERE dead <> (SELECT count(*) FROM dead WHERE dead.namespace = namespaces.id)
             UNION ALL SELECT 'counters of ' || name FROM namespaces

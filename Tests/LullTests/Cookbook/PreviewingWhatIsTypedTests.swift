@@ -111,11 +111,11 @@ struct PreviewingWhatIsTypedTests {
 
     /// Waits until something has happened that the clock does not know of.
     private func until(advancing step: Duration = .zero, _ condition: () -> Bool) async throws {
-        for _ in 0..<2000 where !condition() {
+        try await waitUntil {
+            if condition() { return true }
             await clock.advance(by: step)
-            try await Task.sleep(for: .milliseconds(5))
+            return condition()
         }
-        try #require(condition())
     }
 }
 

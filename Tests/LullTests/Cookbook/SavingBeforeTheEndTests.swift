@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Lull
 import LullTesting
+import TestSupport
 import Testing
 
 @Suite("Saving before the end")
@@ -72,9 +73,9 @@ struct SavingBeforeTheEndTests {
         signal(SIGTERM, SIG_IGN)
         defer { signal(SIGTERM, SIG_DFL) }
         let asking = Task {
-            while !Task.isCancelled {
+            try await waitUntil {
                 kill(getpid(), SIGTERM)
-                try await Task.sleep(for: .milliseconds(20))
+                return false
             }
         }
         let (disk, server) = (disk, Server())
@@ -93,7 +94,7 @@ struct SavingBeforeTheEndTests {
     final class Server: Sendable {
         func run(_ journal: Journal) async throws {
             journal.changed("the last request")
-            try await Task.sleep(for: .seconds(100))
+            try await ManualClock().sleep(for: .seconds(100))
         }
     }
 }

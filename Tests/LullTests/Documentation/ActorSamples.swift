@@ -126,7 +126,7 @@ struct ActorSamples {
             gone = uploader
             await uploader.add("a")
         }
-        for _ in 0..<2000 where gone != nil { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { gone == nil }
         #expect(gone == nil)
         await clock.advance(by: .seconds(5))
         #expect(await server.told == ["a"])
@@ -194,7 +194,7 @@ struct ActorSamples {
             await journal.stop()
             #expect(await journal.lines == ["a", "b"])
         }
-        for _ in 0..<2000 where gone != nil { try await Task.sleep(for: .milliseconds(5)) }
+        try await waitUntil { gone == nil }
         #expect(gone == nil)
     }
 }

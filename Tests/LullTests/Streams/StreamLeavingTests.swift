@@ -145,7 +145,7 @@ struct StreamLeavingTests {
         let sequence = numbers.map { $0 == 1 ? Slow(numbers, meanwhile) : nil }
             .debounced(for: .seconds(1), combining: .merge { _, _ in }, clock: clock)
         let consumer = Task { for try await _ in sequence {} }
-        while numbers.asked.all.count < 10 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { numbers.asked.all.count >= 10 }
         consumer.cancel()
         try await consumer.value
         await numbers.end.pass()

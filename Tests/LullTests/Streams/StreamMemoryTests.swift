@@ -112,7 +112,6 @@ struct StreamMemoryTests {
 extension Tokens {
     /// Whether none is left, given the time that it takes to take down the tasks of executions that have ended.
     fileprivate func areGone() async -> Bool {
-        for _ in 0..<2000 where census.living > 0 { try? await Task.sleep(for: .milliseconds(5)) }
-        return census.living == 0
+        (try? await waitUntil { census.living == 0 }) != nil
     }
 }

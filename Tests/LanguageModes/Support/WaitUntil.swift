@@ -1,0 +1,1 @@
+../../Support/WaitUntil.swift

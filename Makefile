@@ -32,7 +32,7 @@ dist: ## Pack the command for machines without a toolchain, and try it in an emp
 	@scripts/dist
 
 test: ## Install missing packages, build the tests, and run them.
-	@scripts/install-missing
+	@scripts/install-missing tests
 	@swift build --build-tests --scratch-path $(SCRATCH) $(FLAGS)
 	@scripts/test --scratch-path $(SCRATCH) $(FLAGS) --
 

@@ -120,7 +120,6 @@ let package = Package(
                 "LullCommand", "LullCore", "LullHTTP", "LullInspection", "LullTuning", "CLullSystem", "CLullSQLite",
                 "InspectionChild", "TestSupport",
             ],
-            exclude: ["Goldens"],
             swiftSettings: settings),
     ]
 )

@@ -36,12 +36,12 @@ struct StoreMetricsTests {
         #expect(try value("lull_dead_runs") == 2)
         #expect(try value("lull_oldest_due_seconds") ?? 0 > 0)
         #expect(
-            try metrics().families.map(\.type)
-                == [
-                    "gauge", "gauge", "gauge", "gauge", "gauge", "gauge", "unknown", "unknown", "unknown", "unknown",
-                    "unknown",
-                    "unknown",
-                ])
+            try metrics().families.map { "\($0.name) \($0.type)" } == [
+                "lull_keys gauge", "lull_dead_runs gauge", "lull_oldest_due_seconds gauge", "lull_paused_seconds gauge",
+                "lull_limited_keys gauge", "lull_next_start_seconds gauge", "lull_attempts_total unknown",
+                "lull_lost_leases_total unknown", "lull_runs_total unknown", "lull_executed_total unknown",
+                "lull_failures_total unknown", "lull_restarts_total unknown",
+            ])
     }
 
     @Test func `names of namespaces are escaped`() throws {

@@ -201,7 +201,8 @@ struct UsageTests {
         ("tune --max-batch 3 -", "lull tune has no option --max-batch; lull filter has one"),
         (
             "run --wait 1s --combine collect --while-running cancel -- true",
-            "--while-running cancel would lose values of --combine collect: use --while-running restart, or --combine latest"
+            "--while-running cancel would lose values of --combine collect: use --while-running restart, or "
+                + "--combine latest"
         ),
         ("filter --wait 1s --format json", "--format must be lines or jsonl"),
         ("filter --wait 1s --at-end never", "--at-end must be"),
@@ -234,6 +235,19 @@ struct UsageTests {
         ("simulate --wait 1s", "TRACE is missing"), ("simulate --wait 1s a b", "unexpected argument b"),
         ("simulate --wait 1s --format lines -", "--format must be summary, jsonl or json"),
         ("simulate --wait 1s --null -", "--null"),
+        ("filter --wait 1s --record-values", "--record-values needs --record"),
+        ("filter --wait 1s --hash-keys", "--hash-keys needs --record"),
+        ("filter --wait 1s --patience 1s", "--patience needs --store"),
+        ("tune --throttle 1s -", "lull tune has no option --throttle; lull filter has one"),
+        ("tune --waits 5s..1s -", "--waits: the first of the two must be the shorter one"),
+        ("tune --target-saving 90 -", "--target-saving must be a percentage such as 90%, not \"90\""),
+        ("submit --store x k", "--store must be sqlite:PATH, postgres://USER@HOST/DATABASE or redis://HOST/DATABASE"),
+        ("status", "--store is missing: give it as sqlite:PATH, postgres://"),
+        ("status --store sqlite:x --watch --fail-if dead>0", "--watch and --fail-if exclude each other"),
+        ("status --store sqlite:x --fail-if age>1", "--fail-if: there is no figure \"age\": it can be pending, ready"),
+        ("forget --store sqlite:x", "--namespace is missing: give the one to forget"),
+        ("compact --store postgres://app@db/shop", "lull compact is for files: a server keeps its own data compact"),
+        ("schema", "--store is missing: give it as postgres://USER@HOST/DATABASE"),
     ])
     func `wrong usage is one line`(_ arguments: String, _ message: String) throws {
         let arguments = arguments.split(separator: " ").map(String.init)

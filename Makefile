@@ -56,7 +56,8 @@ format: ## Format all sources in the style of the repository.
 
 lint: ## Report sources in any other style.
 	@swift format lint --strict --parallel --recursive $(SOURCES)
-	@awk 'length > 120 { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 } END { exit bad }' Sources/*/*/*.sql Sources/*/*/*.lua
+	@! LC_ALL=C.UTF-8 grep -rnE --exclude-dir='.*' --include='*.swift' --include='*.sql' --include='*.lua' '^.{121}' \
+		$(SOURCES) || { echo "lint: these lines have more than 120 columns" >&2; exit 1; }
 
 embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded

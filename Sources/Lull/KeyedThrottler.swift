@@ -137,7 +137,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ) {
         self.init(
             options.checked(
-                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
             clock, onFailure,
             .inTask(collecting: handler))
     }
@@ -157,7 +158,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ) {
         self.init(
             options.checked(
-                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
             clock, onFailure,
             .onQueue(queue, collecting: handler))
     }

@@ -134,7 +134,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ) {
         self.init(
             options.checked(
-                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
             clock, onFailure,
             .inTask(collecting: handler))
     }
@@ -153,7 +154,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ) {
         self.init(
             options.checked(
-                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning, at: SourceSite(fileID, line)),
+                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning,
+                at: SourceSite(fileID, line)),
             clock, onFailure,
             .onQueue(queue, collecting: handler))
     }

@@ -18,7 +18,8 @@ enum Style {
             dark += rule(index, colour.dark)
         }
         return """
-            text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; fill: #24292f }
+            text { font: 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; \
+            fill: #24292f }
             .title { font-size: 17px; font-weight: 600 }
             .axis { font-weight: 600 }
             .quiet { fill: #57606a }
@@ -49,7 +50,8 @@ enum Style {
 
     private static func rule(_ index: Int, _ colour: String) -> String {
         """
-        .line.c\(index), .leader.c\(index), .ring.c\(index) { stroke: \(colour) } .mark.c\(index), .band.c\(index), .wait.c\(index) { fill: \(colour) }
+        .line.c\(index), .leader.c\(index), .ring.c\(index) { stroke: \(colour) } .mark.c\(index), .band.c\(index), \
+        .wait.c\(index) { fill: \(colour) }
 
         """
     }

@@ -320,8 +320,8 @@ extension PolicyError: CustomStringConvertible {
             "the burst is \(burst), but must be from 1 to the limit of \(starts)"
         case .cancelRunningLosesValues:
             """
-            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use restart, or \
-            keep the latest value
+            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use \
+            restart, or keep the latest value
             """
         }
     }

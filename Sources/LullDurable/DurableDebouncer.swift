@@ -108,8 +108,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in
-    /// ``init(for:maxWait:edges:delayRule:maxCount:spacing:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in the initializer that takes a wait.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program

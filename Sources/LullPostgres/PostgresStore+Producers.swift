@@ -140,8 +140,8 @@ extension DurableSelection {
 extension DurableRules {
     /// The columns of a namespace, in the order in which they are read.
     static let columns = """
-        kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, spacing, \
-        restart, starts, period, burst, max_running, merges
+        kind::text, wait, max_wait, on_leading, on_trailing, extends, max_count, combination::text, max_batch, \
+        spacing, restart, starts, period, burst, max_running, merges
         """
 
     /// Reads the columns of a namespace, from one on.

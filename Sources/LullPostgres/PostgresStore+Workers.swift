@@ -17,7 +17,8 @@ extension PostgresStore {
         var statement = statement(
             "exchange", 15,
             selecting: """
-                what, key, vals, run, fence, first_submit, last_submit, submits, because, due, first, attempt, resume, answers
+                what, key, vals, run, fence, first_submit, last_submit, submits, because, due, first, attempt, resume,
+                answers
                 """)
         statement.add(namespace)
         statement.add(owner)

@@ -52,8 +52,8 @@ struct Server: Sendable {
         if let policy = settings["maxmemory-policy"], policy != "noeviction" {
             throw .unusable(
                 """
-                the server removes keys when its memory is full (maxmemory-policy \(policy)): pending work would be lost; \
-                CONFIG SET maxmemory-policy noeviction
+                the server removes keys when its memory is full (maxmemory-policy \(policy)): pending work would be \
+                lost; CONFIG SET maxmemory-policy noeviction
                 """)
         }
         guard durability == .everysec || durability == .always else { return }
@@ -74,7 +74,8 @@ struct Server: Sendable {
         let sync = settings["appendfsync"] ?? ""
         if sync != "always", sync != "everysec" || durability == .always {
             throw .unusable(
-                "the durability is \(durability), but the server has appendfsync \(sync): CONFIG SET appendfsync \(durability)"
+                "the durability is \(durability), but the server has appendfsync \(sync): CONFIG SET appendfsync "
+                    + "\(durability)"
             )
         }
     }

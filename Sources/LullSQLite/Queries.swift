@@ -40,7 +40,8 @@ enum Query: Int, CaseIterable {
     private static func ends(_ condition: String, by order: String) -> String {
         """
         SELECT * FROM (
-            SELECT key, first, last, how, run, error, at FROM ended WHERE \(condition) ORDER BY \(order) DESC LIMIT :limit)
+            SELECT key, first, last, how, run, error, at FROM ended WHERE \(condition) ORDER BY \(order) DESC
+            LIMIT :limit)
         UNION ALL SELECT * FROM (
             SELECT key, run_from, run_to, 'dead', run_id, error, at FROM dead WHERE \(condition)
             ORDER BY at DESC, run_id DESC LIMIT :limit)
@@ -86,7 +87,8 @@ enum Query: Int, CaseIterable {
         case .readCounters:
             "SELECT \(Self.counters.joined(separator: ", ")) FROM namespaces WHERE id = :namespace"
         case .addToCounters:
-            "UPDATE namespaces SET \(Self.counters.map { "\($0) = \($0) + :\($0)" }.joined(separator: ", ")) WHERE id = :namespace"
+            "UPDATE namespaces SET \(Self.counters.map { "\($0) = \($0) + :\($0)" }.joined(separator: ", ")) "
+                + "WHERE id = :namespace"
 
         case .tallies: "SELECT period, \(Tally.names.joined(separator: ", ")) FROM tally WHERE namespace = :namespace"
         case .addToTally:
@@ -96,7 +98,8 @@ enum Query: Int, CaseIterable {
             """
         case .deleteEmptyTally:
             """
-            DELETE FROM tally WHERE namespace = :namespace AND period = :period AND pending + ready + running + retrying = 0
+            DELETE FROM tally WHERE namespace = :namespace AND period = :period
+            AND pending + ready + running + retrying = 0
             """
         case .wokenRows:
             """
@@ -120,13 +123,15 @@ enum Query: Int, CaseIterable {
             "SELECT \(Self.row) FROM work WHERE namespace = :namespace AND wake <= :now ORDER BY wake, id LIMIT :limit"
         case .nextWake: "SELECT min(wake) FROM work WHERE namespace = :namespace"
         case .rowsOfWorker:
-            "SELECT \(Self.row) FROM work WHERE run_owner = :worker AND run_state = 'claimed' AND +namespace = :namespace ORDER BY id"
+            "SELECT \(Self.row) FROM work WHERE run_owner = :worker AND run_state = 'claimed' "
+                + "AND +namespace = :namespace ORDER BY id"
         case .allRows: "SELECT id FROM work WHERE namespace = :namespace ORDER BY id"
         case .rowOfNamespace: "SELECT \(Self.row) FROM work WHERE id = :id AND namespace = :namespace"
         case .keysOfSubmitter:
             """
             SELECT key FROM work
-            WHERE namespace = :namespace AND pending_by IN (:submitter, \(DurableRow.Submitter.severalNumber)) ORDER BY id
+            WHERE namespace = :namespace AND pending_by IN (:submitter, \(DurableRow.Submitter.severalNumber))
+            ORDER BY id
             """
         case .runValue: "SELECT run FROM work WHERE id = :id"
         case .rows: "SELECT \(Self.row) FROM work WHERE namespace = :namespace"
@@ -139,7 +144,8 @@ enum Query: Int, CaseIterable {
         case .generationOfValue:
             "SELECT generation FROM collected WHERE \(Self.range) ORDER BY generation LIMIT 1 OFFSET :index"
         case .deleteValues:
-            "DELETE FROM collected WHERE id IN (SELECT id FROM collected WHERE \(Self.range) ORDER BY generation LIMIT :limit)"
+            "DELETE FROM collected WHERE id IN (SELECT id FROM collected WHERE \(Self.range) ORDER BY generation "
+                + "LIMIT :limit)"
         case .insertSpent: "INSERT INTO spent (namespace, key, first, last) VALUES (:namespace, :key, :first, :last)"
         case .spent: "SELECT id, namespace, key, first, last FROM spent ORDER BY id LIMIT 1"
         case .deleteSpent: "DELETE FROM spent WHERE id = :id"
@@ -198,7 +204,8 @@ enum Query: Int, CaseIterable {
         case .firstToken: "SELECT at FROM tokens ORDER BY id LIMIT 1"
         case .answerToToken: "SELECT key, generation, due FROM tokens WHERE namespace = :namespace AND token = :token"
         case .insertToken:
-            "INSERT INTO tokens (namespace, token, key, generation, due, at) VALUES (:namespace, :token, :key, :generation, :due, :now)"
+            "INSERT INTO tokens (namespace, token, key, generation, due, at) "
+                + "VALUES (:namespace, :token, :key, :generation, :due, :now)"
         case .forgetTokens:
             """
             DELETE FROM tokens WHERE id <= (
@@ -214,12 +221,14 @@ enum Query: Int, CaseIterable {
         case .forgetNamespace: "DELETE FROM namespaces WHERE id = :namespace"
 
         case .announceWorker:
-            "INSERT OR REPLACE INTO workers (namespace, id, host, process, at) VALUES (:namespace, :worker, :host, :process, :now)"
+            "INSERT OR REPLACE INTO workers (namespace, id, host, process, at) "
+                + "VALUES (:namespace, :worker, :host, :process, :now)"
         case .forgetWorkers: "DELETE FROM workers WHERE namespace = :namespace AND at < :before"
         case .announcedWorkers:
             """
             SELECT id, host, process, at, (
-                SELECT count(*) FROM work WHERE run_owner = workers.id AND run_state = 'claimed' AND +namespace = workers.namespace)
+                SELECT count(*) FROM work WHERE run_owner = workers.id AND run_state = 'claimed'
+                AND +namespace = workers.namespace)
             FROM workers WHERE namespace = :namespace
             """
         case .forgetWorkersOfNamespace: "DELETE FROM workers WHERE namespace = :namespace"

@@ -34,7 +34,8 @@ enum Schema {
             pending_count INTEGER, pending_first INTEGER, pending_last INTEGER, pending_by INTEGER,
             ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
             ready_edge TEXT, ready_since INTEGER,
-            run_id INTEGER, run_fence INTEGER, run_owner INTEGER, run_attempt INTEGER, run_state TEXT, run_until INTEGER,
+            run_id INTEGER, run_fence INTEGER, run_owner INTEGER, run_attempt INTEGER, run_state TEXT,
+            run_until INTEGER,
             run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER, run_edge TEXT,
             run_since INTEGER, error TEXT, pending BLOB, ready BLOB, run BLOB,
             UNIQUE (namespace, key)
@@ -59,7 +60,8 @@ enum Schema {
         CREATE INDEX ended_by_key ON ended (namespace, key, last);
         CREATE TABLE dead (
             run_id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, at INTEGER NOT NULL,
-            run_fence INTEGER NOT NULL, run_owner INTEGER NOT NULL, run_attempt INTEGER NOT NULL, run_state TEXT NOT NULL,
+            run_fence INTEGER NOT NULL, run_owner INTEGER NOT NULL, run_attempt INTEGER NOT NULL,
+            run_state TEXT NOT NULL,
             run_until INTEGER NOT NULL, run_from INTEGER NOT NULL, run_to INTEGER NOT NULL, run_count INTEGER NOT NULL,
             run_first INTEGER NOT NULL, run_due INTEGER NOT NULL, run_edge TEXT NOT NULL, run_since INTEGER,
             error TEXT, value BLOB
@@ -76,8 +78,8 @@ enum Schema {
             PRIMARY KEY (namespace, period)
         ) WITHOUT ROWID;
         CREATE TABLE workers (
-            namespace INTEGER NOT NULL, id INTEGER NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL, at INTEGER NOT NULL,
-            PRIMARY KEY (namespace, id)
+            namespace INTEGER NOT NULL, id INTEGER NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL,
+            at INTEGER NOT NULL, PRIMARY KEY (namespace, id)
         ) WITHOUT ROWID;
         """
 
@@ -145,7 +147,8 @@ extension Connection {
         guard version > 0 else { throw damage("the version \(version)") }
         guard version <= migrations.count else {
             throw .unusable(
-                "\(path) was written by a newer version of Lull: its schema is \(version), this version knows \(migrations.count)"
+                "\(path) was written by a newer version of Lull: its schema is \(version), this version knows "
+                    + "\(migrations.count)"
             )
         }
         return .ours(version: version)

@@ -52,8 +52,8 @@ public struct Stall: Error, CustomStringConvertible, Sendable {
         switch reason {
         case .notEnded:
             return """
-                ManualClock: for \(after) nothing has moved, and an execution has neither ended nor slept on this clock \
-                (\(names)). If its handler waits for the test, advance with `until: .started` and let it go on \
+                ManualClock: for \(after) nothing has moved, and an execution has neither ended nor slept on this \
+                clock (\(names)). If its handler waits for the test, advance with `until: .started` and let it go on \
                 afterwards; if it waits for time, let it sleep on this clock.
                 """
         case .notEntered:
@@ -63,20 +63,21 @@ public struct Stall: Error, CustomStringConvertible, Sendable {
                 """
         case .blockedActor:
             return """
-                ManualClock: for \(after) nothing has moved. The main actor, or the actor of a handler, is blocked: let it \
-                go before advancing.
+                ManualClock: for \(after) nothing has moved. The main actor, or the actor of a handler, is blocked: \
+                let it go before advancing.
                 """
         case .sleeps(let count, let wanted):
             return """
                 ManualClock: for \(after) nothing has moved, and the sleeps on this clock are \(count), not \(wanted). \
-                See whether the code under test has this clock, and whether it comes to its sleep without being advanced.
+                See whether the code under test has this clock, and whether it comes to its sleep without being \
+                advanced.
                 """
         case .unseen:
             return """
                 ManualClock: a task of an execution runs where the clock does not follow it, while another one sleeps \
-                (\(names)), so the clock may move on too early. It follows child tasks, but no `Task { … }`, no actor with \
-                an executor of its own, except the main actor and the handler's, and no callback. Use child tasks, or \
-                advance by one sleep at a time and wait with `waitForSleeps(atLeast:)`.
+                (\(names)), so the clock may move on too early. It follows child tasks, but no `Task { … }`, no actor \
+                with an executor of its own, except the main actor and the handler's, and no callback. Use child \
+                tasks, or advance by one sleep at a time and wait with `waitForSleeps(atLeast:)`.
                 """
         }
     }

@@ -135,7 +135,8 @@ enum Main {
     private static var machine: String {
         let information = ProcessInfo.processInfo
         return "\(information.operatingSystemVersionString), \(information.activeProcessorCount) processors, "
-            + "\(information.physicalMemory >> 30) GiB. Figures are medians, and processor time unless stated otherwise.\n"
+            + "\(information.physicalMemory >> 30) GiB. Figures are medians, and processor time unless stated "
+            + "otherwise.\n"
     }
 }
 

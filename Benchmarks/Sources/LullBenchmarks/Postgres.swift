@@ -32,10 +32,13 @@ enum Postgres {
             _ = blocking { try await store.open(namespace, DurableRules(.debounce(wait: .seconds(36000)))) }
             try server.psql(
                 """
-                CREATE TABLE floor (key bytea PRIMARY KEY, value bytea NOT NULL, due bigint NOT NULL) WITH (fillfactor = 50);
+                CREATE TABLE floor (key bytea PRIMARY KEY, value bytea NOT NULL, due bigint NOT NULL)
+                WITH (fillfactor = 50);
                 CREATE INDEX ON floor (due);
-                INSERT INTO floor SELECT convert_to('key-' || k, 'UTF8'), '\(value)', k FROM generate_series(1, 10000) k;
-                SELECT count(lull.submit('\(namespace)', 'key-' || k, '\(value)'::text)) FROM generate_series(1, 10000) k;
+                INSERT INTO floor SELECT convert_to('key-' || k, 'UTF8'), '\(value)', k
+                FROM generate_series(1, 10000) k;
+                SELECT count(lull.submit('\(namespace)', 'key-' || k, '\(value)'::text))
+                FROM generate_series(1, 10000) k;
                 VACUUM ANALYZE
                 """)
             let due = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint + 36000000000"
@@ -102,7 +105,8 @@ enum Postgres {
                 _ = blocking { try await store.open(namespace, Servers.rules(isLimited: round % 2 == 1)) }
                 try server.psql(
                     """
-                    SELECT count(lull.submit('\(namespace)', '\(round)-' || k, '\(value)'::text)) FROM generate_series(1, \(count)) k;
+                    SELECT count(lull.submit('\(namespace)', '\(round)-' || k, '\(value)'::text))
+                    FROM generate_series(1, \(count)) k;
                     VACUUM ANALYZE lull.work
                     """)
                 rates[round % 2].append(Double(count) / (try Servers.drain(server.url(), processes: 4)))

@@ -41,8 +41,8 @@ extension Option {
             default: { _ in .restart }),
         Option(
             "combine", .choice("RULE", CombineRule.allCases.map { ($0.rawValue, $0) }), \.combination,
-            "what an execution gets of the values of a burst: the latest (default), the first, all of them (collect), or "
-                + "all of them merged into one: merge-json, for values that are JSON objects",
+            "what an execution gets of the values of a burst: the latest (default), the first, all of them "
+                + "(collect), or all of them merged into one: merge-json, for values that are JSON objects",
             stored: { CombineRule($0) }, default: { _ in .latest }),
         Option(
             "max-batch", .number, \.maxBatch,
@@ -50,7 +50,8 @@ extension Option {
             stored: { $0.maxBatch }),
         Option(
             "limit", of: policyOrTune, .rate, \.limit,
-            "at most N executions start in any time of D, of all keys together, such as 40/1m; what may not start waits",
+            "at most N executions start in any time of D, of all keys together, such as 40/1m; what may not start "
+                + "waits",
             stored: { $0.limit.map { RateLimit(starts: $0.starts, period: $0.period, burst: 1) } }),
         Option(
             "burst", of: policyOrTune, .number, \.burst,
@@ -273,7 +274,8 @@ extension Option {
         Option("after", .own, of: [.submit, .touch], .duration, \.after, "the delay of this call alone"),
         Option("token", .own, of: [.submit], .name("TOKEN"), \.token, "submits with the same token count once"),
         Option(
-            "context", .own, of: [.submit], .name("TEXT"), \.context, "LULL_CONTEXT for COMMAND, such as a traceparent"),
+            "context", .own, of: [.submit], .name("TEXT"), \.context,
+            "LULL_CONTEXT for COMMAND, such as a traceparent"),
         Option("reason", .own, of: [.pause], .name("TEXT"), \.reason, "why, for those who look at lull status"),
         Option("ended", .own, of: [.list], \.listsEnds, "list what has ended: the newest 100, or --limit"),
         Option("limit", .own, of: [.list], .number, \.limit, "list the first N only"),
@@ -331,8 +333,8 @@ extension Option {
             .excludes("color")),
         Option(
             "listen", .own, of: [.serve, .top], .name("PLACE"), \.listen,
-            "where it listens: HOST:PORT (default 127.0.0.1:8385), or unix:PATH, a socket. Other machines are let in only "
-                + "with --token-file",
+            "where it listens: HOST:PORT (default 127.0.0.1:8385), or unix:PATH, a socket. Other machines are let "
+                + "in only with --token-file",
             but: [
                 .top: "where the page listens: HOST:PORT, an address of this machine (default 127.0.0.1 and a free "
                     + "port), or unix:PATH, a socket"
@@ -342,8 +344,8 @@ extension Option {
             "a JSON file of paths at which services deliver events, and how each proves who it is"),
         Option(
             "token-file", .own, of: [.serve], .file, \.tokenFile,
-            "a file with a line ROLE TOKEN [NAME] for each who may come in. The role is submit, look, or act, which may "
-                + "do both and change what is in the store"),
+            "a file with a line ROLE TOKEN [NAME] for each who may come in. The role is submit, look, or act, which "
+                + "may do both and change what is in the store"),
         Option(
             "allow-actions", .own, of: [.serve], \.allowsActions,
             "the page can flush, cancel, retry, discard, touch, pause, resume and submit; each is written to standard "

@@ -48,8 +48,8 @@ extension Help {
             Runs COMMAND when a burst of records is over. The last record of the burst is on its standard input, with \
             its terminator. In the arguments, {key}, {value} (the last record), {count} and {edge} are replaced; \
             {{key}} is a literal {key}. The environment has LULL_KEY, LULL_COUNT and LULL_EDGE, and with --store also \
-            LULL_RUN, LULL_ATTEMPT, LULL_FENCE and LULL_CONTEXT. COMMAND is started without a shell and without a terminal. In a \
-            program of sh -c, which would execute what is in {key}, write "$LULL_KEY".
+            LULL_RUN, LULL_ATTEMPT, LULL_FENCE and LULL_CONTEXT. COMMAND is started without a shell and without a \
+            terminal. In a program of sh -c, which would execute what is in {key}, write "$LULL_KEY".
             """,
             policy, records, .heading("Commands"), .options([.commands, .output]), durable,
             """
@@ -78,9 +78,9 @@ extension Help {
             .literal([#"{"at":12.5,"key":"lamp","value":7}"#]),
             """
             "at" is a number of seconds, or an RFC 3339 time. "key" and "value" are any JSON. Two more members are \
-            optional: "op" is "submit" (default), "touch" ("still busy", without a value), "flush" or "cancel", and the \
-            last two are for all keys if there is no "key"; "wait", such as "500ms", is the delay of this submit or \
-            touch alone.
+            optional: "op" is "submit" (default), "touch" ("still busy", without a value), "flush" or "cancel", and \
+            the last two are for all keys if there is no "key"; "wait", such as "500ms", is the delay of this submit \
+            or touch alone.
             """,
             policy,
             .heading("Executions"), .options([.commands]),

@@ -45,8 +45,9 @@ extension Help {
             Runs COMMAND for values that fall due in a store, until a signal ends it. Any number of workers may share \
             a store. Arguments and environment are as for lull run. LULL_RUN is the same in every attempt at a run, \
             and LULL_ATTEMPT counts the attempts. LULL_FENCE grows with each attempt, so that a stale attempt can be \
-            recognized. LULL_CONTEXT is the --context of the submit, if it had one. Each value on standard input has a terminator (a newline, or with --null a NUL byte), even if \
-            it was submitted without one; {value} is the exact value.
+            recognized. LULL_CONTEXT is the --context of the submit, if it had one. Each value on standard input has a \
+            terminator (a newline, or with --null a NUL byte), even if it was submitted without one; {value} is the \
+            exact value.
             """, .options([.store, .commands, .lease, .records]), firstUse, sharedPolicy,
             """
             After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of the lease to end; runs \
@@ -105,8 +106,8 @@ extension Help {
         ])
 
     private static let inSteps: Page.Part = """
-        With several conditions, all must be met. Much is done in steps, between which others submit and work. If it is \
-        interrupted, the rest stays as it is: call it again.
+        With several conditions, all must be met. Much is done in steps, between which others submit and work. If it \
+        is interrupted, the rest stays as it is: call it again.
         """
 
     static let flush = Page(
@@ -211,10 +212,10 @@ extension Help {
             that a page of another site has sent are refused. TLS is a proxy's.
             """,
             """
-            A hook is a member of the object in --hooks: "/github": {"namespace": "ci", "key": "/repository/full_name", \
-            "verify": "github", "secret-file": "/etc/lull/github"}. key is a JSON pointer; without it, all events of \
-            the hook have one key. verify is github, stripe, slack, standard-webhooks, bearer or none; secret-env \
-            names a variable instead of a file. An event that is delivered twice counts once.
+            A hook is a member of the object in --hooks: "/github": {"namespace": "ci", "key": \
+            "/repository/full_name", "verify": "github", "secret-file": "/etc/lull/github"}. key is a JSON pointer; \
+            without it, all events of the hook have one key. verify is github, stripe, slack, standard-webhooks, \
+            bearer or none; secret-env names a variable instead of a file. An event that is delivered twice counts once.
             """,
             """
             It needs libmicrohttpd (libmicrohttpd12 on Debian, libmicrohttpd in Homebrew). After SIGTERM no more \

@@ -20,8 +20,8 @@ struct SupervisorProcess {
     private var groups: [Int64: pid_t] = [:]
     /// The commands whose groups got a signal and are not gone, each with the latest signal.
     private var awaited: [Int64: Int32] = [:]
-    /// When to look at the awaited groups next, and how long to wait then. On Linux the supervisor adopts the members of
-    /// a group, and sees them end; it does not see those whose parent has left the group.
+    /// When to look at the awaited groups next, and how long to wait then. On Linux the supervisor adopts the members
+    /// of a group, and sees them end; it does not see those whose parent has left the group.
     private var nextLook = Int64.max
     private var pause = SupervisorProcess.shortestPause
     private static let shortestPause: Int64 = 16_000_000

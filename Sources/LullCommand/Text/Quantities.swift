@@ -8,8 +8,8 @@ enum DurationText {
         (["s"], 1_000_000_000), (["ms"], 1_000_000), (["us", "µs", "μs"], 1000), (["ns"], 1),
     ]
 
-    /// Reads `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, `3d`, `1w`, several of them as in `59m50s`, or a zero, or says
-    /// what is wrong.
+    /// Reads `500ns`, `250us`, `300ms`, `1.5s`, `2m`, `1h`, `3d`, `1w`, several of them as in `59m50s`, or a zero, or
+    /// says what is wrong.
     ///
     /// Fractions of a nanosecond are cut off; what exceeds the range is ``CoreDuration/infinite``.
     static func read(_ text: String) throws(Refusal) -> CoreDuration {

@@ -108,7 +108,8 @@ enum Table {
     /// Returns a key as a cell; an empty key is `""`, to be visible.
     static func cell(ofKey key: [UInt8]) -> String { key.isEmpty ? "\"\"" : Terminal.shown(key, upTo: nameLimit) }
 
-    /// Returns an error as a cell. A person gets the end of its last line, which in a command's output usually says most.
+    /// Returns an error as a cell. A person gets the end of its last line, which in a command's output usually says
+    /// most.
     ///
     /// - Parameter isCut: Whether a person reads it.
     static func cell(ofError error: String, isCut: Bool = Terminal.tableWidth < .max) -> String {

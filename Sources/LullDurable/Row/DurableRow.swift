@@ -13,14 +13,14 @@ package import LullCore
 ///
 /// | state | transition | next state |
 /// |---|---|---|
-/// | (new) | ``submit(_:at:wait:submitter:atLeast:by:_:)`` | pending; ready, if it is due at once; ended, if it is absorbed |
+/// | (new) | ``submit(_:at:wait:submitter:atLeast:by:_:)`` | pending; ready, if due; ended, if absorbed |
 /// | ``pending`` | it falls due, or ``flush(at:by:_:)`` | ready |
 /// | ``pending`` | ``cancel(at:by:_:)``, ``cancelPending(at:by:_:)`` | ended |
 /// | ``ready`` | ``claim(_:at:by:sequence:rest:_:)`` | run, claimed |
 /// | ``ready`` | ``cancel(at:by:_:)`` | ended |
 /// | ``run``, claimed | ``complete(at:by:_:)``, or the last attempt has failed | ended |
 /// | ``run``, claimed | ``fail(_:retry:at:by:_:)``, ``release(at:by:_:)`` | run, in backoff |
-/// | ``run``, claimed, and interrupted | ``interrupted(at:by:_:)``, or it ends otherwise without being completed | ready or held |
+/// | ``run``, claimed, interrupted | ``interrupted(at:by:_:)``, or it ends without being completed | ready or held |
 /// | ``run``, claimed | another claim after the end of the lease | run, claimed; ended, if that was the last attempt |
 /// | ``run``, in backoff | ``claim(_:at:by:sequence:rest:_:)`` | run, claimed |
 /// | ``run``, in backoff | ``cancel(at:by:_:)``, or a newer value replaces a failed run | ended |

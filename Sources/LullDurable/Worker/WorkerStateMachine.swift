@@ -12,7 +12,7 @@ package import LullCore
 /// | working | `drain` | draining: claims nothing more; handlers take the time they need |
 /// | working, draining | `stop` | stopping: claims nothing more; handlers have until the deadlines |
 /// | draining | the last handler has ended | stopping |
-/// | working, draining, stopping | the store turns out to be unusable | stopping, with ``failure`` set; nothing is reported |
+/// | working, draining, stopping | the store is unusable | stopping, with ``failure`` set; nothing is reported |
 /// | stopping | no run and no claim is left, or the last deadline has passed | finished |
 /// | finished | any | finished: late events are ignored |
 ///

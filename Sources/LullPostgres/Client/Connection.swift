@@ -179,7 +179,8 @@ struct ServerError: Error, ServerFault {
         case "LUL03": .unusable(message)
         case "3F000", "42P01", "42883":
             .unusable(
-                "the database has no schema of Lull, or an older one: `lull schema --store URL --apply` creates it (\(message))"
+                "the database has no schema of Lull, or an older one: `lull schema --store URL --apply` creates it "
+                    + "(\(message))"
             )
         case "42501":
             .unusable("the role may not do this: `SELECT lull.allow(role, part)` gives it the rights (\(message))")

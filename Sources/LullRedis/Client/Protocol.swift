@@ -114,8 +114,8 @@ struct ServerError: ServerFault {
         case "SHARDS":
             .unusable(
                 """
-                the namespace \(namespace) was created with \(text.dropFirst(7)) shards, and a maxRunning needs one of a single \
-                shard: open it under another name, or forget it first
+                the namespace \(namespace) was created with \(text.dropFirst(7)) shards, and a maxRunning needs one of \
+                a single shard: open it under another name, or forget it first
                 """)
         case "VERSION": .unusable(Self.otherVersion(Int64(text.dropFirst(8)) ?? 0, of: namespace))
         case "WRONGPASS", "NOAUTH", "NOPERM": .unusable("the server says: \(text)")
@@ -132,8 +132,8 @@ struct ServerError: ServerFault {
     static func otherVersion(_ version: Int64, of namespace: String) -> String {
         if version > Scripts.version { return "the namespace \(namespace) was made by a newer version of Lull" }
         return """
-            the namespace \(namespace) was made by an older version of Lull: let that version finish what it holds, and then \
-            delete its keys, which begin with {lull:\(namespace):
+            the namespace \(namespace) was made by an older version of Lull: let that version finish what it holds, \
+            and then delete its keys, which begin with {lull:\(namespace):
             """
     }
 }

@@ -3,8 +3,8 @@
 import PackageDescription
 
 // A separate package, like users' code, so that the benchmarks do not measure what is fast only within one package. The
-// calls of stores are not public: for those rows it takes the name of the package that it measures, which is that of its
-// folder.
+// calls of stores are not public: for those rows it takes the name of the package that it measures, which is that of
+// its folder.
 let folder = Context.packageDirectory.split(separator: "/").dropLast().last ?? ""
 let measured = String(folder.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
 let package = Package(

@@ -283,9 +283,10 @@ extension Help {
         usage: ["lull adopt --store sqlite:PATH", "lull adopt --store postgres://…"],
         [
             """
-            Prepares a store for work that was restored from a backup, or copied: from then on the numbers of its runs, \
-            its fences and the generations of new keys are above all that the original can have given, so that no \
-            receiver takes new work for work that it knows. Do so after each restore, before anything works there.
+            Prepares a store for work that was restored from a backup, or copied: from then on the numbers of its \
+            runs, its fences and the generations of new keys are above all that the original can have given, so that \
+            no receiver takes new work for work that it knows. Do so after each restore, before anything works \
+            there.
             """,
             """
             Workers refuse a copy of a PostgreSQL database until then. Make sure that the original is not used any \

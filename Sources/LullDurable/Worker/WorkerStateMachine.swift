@@ -53,8 +53,8 @@ package struct WorkerStateMachine: Sendable {
         case watchEnded(Result<[Int64], DurableError>)
         /// A handler has returned, or thrown an error with this text.
         case handlerEnded(run: Int64, error: String?)
-        /// This machine could not run a handler, or not before the end of the lease. The run goes back to the store without an attempt being spent, and the
-        /// worker claims nothing for a while.
+        /// This machine could not run a handler, or not before the end of the lease. The run goes back to the store
+        /// without an attempt being spent, and the worker claims nothing for a while.
         case notStarted(run: Int64)
         /// A report was answered.
         case reported(DurableReport, Result<DurableReport.Answer, DurableError>)

@@ -173,7 +173,7 @@ extension SQLiteFile {
     }
 
     func keys() throws(DurableError) -> [String] {
-        try read { transaction throws(DurableError) in try transaction.list(in: "n", prefix: [], limit: 100) }
+        try read { transaction throws(DurableError) in try transaction.list(in: "n") }
             .map { text($0.key) }
     }
 }

@@ -26,13 +26,13 @@ struct StoreWorkTests {
         #expect(try store.status() == [:])
     }
 
-    /// This many commands do not run at once.
+    /// The worker itself needs some 24 descriptors, so not so many commands run at once.
     @Test func `what the machine cannot start waits, and is neither failed nor lost`() throws {
         let keys = (1...20).map { "\($0)\n" }.joined()
         _ = try store.run("filter --wait 1h --key-field 1", input: keys)
         _ = try store.run("flush")
         let arguments = ["work"] + store.option + ["--jobs", "16", "--max-attempts", "1", "--", "sleep", "0.1"]
-        let limited = ["-c", "ulimit -n 24; exec \"$0\" \"$@\"", ToolProcess.path] + arguments
+        let limited = ["-c", "ulimit -n 32; exec \"$0\" \"$@\"", ToolProcess.path] + arguments
         let worker = try ToolProcess(limited, program: "/bin/sh")
         try eventually("all is done") { (try? store.status()) == [:] }
         #expect(try store.object("status --json")["runs"] as? Int == 20)

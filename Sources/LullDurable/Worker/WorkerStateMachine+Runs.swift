@@ -1,4 +1,4 @@
-internal import LullCore
+package import LullCore
 
 // The runs that a worker has.
 

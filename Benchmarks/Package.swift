@@ -26,6 +26,7 @@ let package = Package(
                 .product(name: "LullPostgres", package: "swift-lull"),
                 .product(name: "LullRedis", package: "swift-lull"),
             ],
+            packageAccess: false,
             swiftSettings: [
                 .swiftLanguageMode(.v6),
                 .enableUpcomingFeature("ExistentialAny"),

@@ -41,22 +41,17 @@ package struct DurableSweep<Place: Sendable>: Sendable {
 }
 
 extension DurableTable {
-    /// Changes the work of a key, or of all keys in one step: that of ``StoreCalls/flush(_:in:)`` and
-    /// ``StoreCalls/cancel(_:in:)``.
+    /// Changes the work of a key: see ``ChangeTarget/keys(_:)``.
     ///
-    /// - Returns: The number of keys that were flushed, or of submits that were cancelled.
+    /// - Returns: 1 if it was flushed, or the number of submits that were cancelled.
     package mutating func change(
-        _ change: DurableChange, _ key: [UInt8]?, in namespace: DurableNamespace, at now: CoreInstant
+        _ change: DurableChange, _ key: [UInt8], in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> Int {
-        guard let key else {
-            return try self.change(change, matching: .all, in: namespace, at: now)
-        }
         guard let old = try find(key, in: namespace) else { return 0 }
         return try self.change(change, old, in: namespace, at: now)
     }
 
-    /// Changes the keys of a selection in one step: that of ``StoreCalls/flush(matching:in:)`` and
-    /// ``StoreCalls/cancel(matching:in:)``.
+    /// Changes the keys of a selection in one step: see ``ChangeTarget/selection(_:)``.
     package mutating func change(
         _ change: DurableChange, matching selection: DurableSelection, in namespace: DurableNamespace,
         at now: CoreInstant

@@ -93,7 +93,7 @@ class NginxTest(ServeTest):
             self.assertEqual(json.loads(answer.text)["key"], key)
         self.assertEqual(set(self.stored()), {"first", *keys})
         again = [json.loads(self.submit("again", Idempotency_Key="one").text)["generation"] for _ in range(2)]
-        self.assertEqual(again, [1, 1])
+        self.assertEqual(len(set(again)), 1, again)
         self.assertEqual(self.ask("GET", "/").fields["Content-Type"], "text/html; charset=utf-8")
         self.assertEqual(self.ask("GET", "/metrics").status, 200)
 

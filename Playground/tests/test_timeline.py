@@ -142,6 +142,23 @@ class TimelineTest(StageCase):
         self.go_left()
         self.assertEqual(self.browser.run(selected), 1)
 
+    def test_the_description_of_an_execution_stands_below_the_picture(self):
+        self.hold()
+        self.browser.click("#submit")
+        self.advance(1000)
+        for width, height in [(1280, 800), (390, 844)]:
+            with self.subTest(width=width):
+                self.browser.resize(width, height)
+                self.go_left()
+                self.assertNotEqual(self.browser.text("#detail"), "")
+                picture, top, bottom = self.browser.run("""
+                    const { top, bottom } = document.getElementById("detail").getBoundingClientRect();
+                    return [document.getElementById("timeline").getBoundingClientRect().bottom, top, bottom];
+                """)
+                self.assertLess(top - picture, 30)
+                self.assertLessEqual(bottom, height)
+        self.browser.resize(1280, 1000)
+
     def test_the_description_of_an_execution_goes_with_it(self):
         self.hold()
         self.browser.click("#submit")

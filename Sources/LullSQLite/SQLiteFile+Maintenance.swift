@@ -98,7 +98,9 @@ extension SQLiteTransaction {
 
 extension SQLiteFile {
     /// Makes a copy that was restored one whose numbers the original cannot have given, even by a clock that was ahead.
-    package func adopt() throws(DurableError) {
+    ///
+    /// - Returns: What new numbers are above.
+    package func adopt() throws(DurableError) -> Int64 {
         try write { transaction throws(DurableError) in try transaction.adopt() }
     }
 }

@@ -55,10 +55,13 @@ package struct SQLiteTransaction: DurableTable {
     }
 
     /// Raises all numbers above those that have been given by a clock that was ahead by up to a day.
-    mutating func adopt() throws(DurableError) {
+    ///
+    /// - Returns: What the numbers of new runs, fences and generations of new keys are above.
+    mutating func adopt() throws(DurableError) -> Int64 {
         let day: Int64 = 86_400_000_000
         base = max(base, try connection.number("SELECT max(generation) FROM work")) + day
         sequence += day
+        return min(base, sequence)
     }
 
     /// Advances the present instant for calls that came while the transaction was open.

@@ -134,6 +134,18 @@ struct MessageTests {
         }
     }
 
+    @Test func `an error is cut at its start alone`() {
+        let error = Table.cell(ofError: "make: " + String(repeating: "x", count: 70) + " no rule", isCut: true)
+        for width in [60, 40] {
+            var text: [UInt8] = []
+            var layout = Table.Layout(
+                [["run", "error"], ["1", error]], left: ["error"], ends: ["error"], width: width, style: .plain)
+            layout.append([["1", error]], to: &text)
+            let line = String(decoding: text, as: UTF8.self).split(separator: "\n")[1]
+            #expect(line.hasPrefix("1    …x") && line.hasSuffix("x no rule") && line.count == width, "\(line)")
+        }
+    }
+
     @Test func `reports fit the terminal`() throws {
         let trace = (0..<300).map { "{\"at\":\($0 * $0),\"key\":\"a key with quite a long name number \($0 % 7)\"}\n" }
         for width in [120, 80, 60, 40, 24] {

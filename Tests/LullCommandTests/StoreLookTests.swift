@@ -150,6 +150,8 @@ struct StoreLookTests {
         let failed = try store.run("list --ended --json --limit 2 replaced").lines[1]
         #expect(failed.hasPrefix(#"{"key":"replaced","end":"failed","age":"#))
         #expect(failed.contains(",\(generation)],\"run\":"), "\(receipt) \(failed)")
+        let coloured = try store.run("list --ended --color always").output
+        #expect(coloured.contains("\u{1B}[1;33mfailed\u{1B}[0m"), "\(coloured)")
         let none = try store.run("list --ended nowhere")
         #expect(none.ending == 1 && none.errors == "lull: the key nowhere has no end that the store still has\n")
     }

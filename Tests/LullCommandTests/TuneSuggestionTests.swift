@@ -18,7 +18,8 @@ struct TuneSuggestionTests {
         #expect(try tuneReport(option, steady).debounce.suggested?.maxWait == 1)
         #expect(
             try tune(option, steady).output.contains(
-                "But submits went on for 15.1s without an execution: try --max-wait 1s.\n"))
+                "But submits went on for 15.1s without an execution: try --max-wait 1s; lull tune\n--max-wait 1s says "
+                    + "what that saves.\n"))
         // With the limit, and where pauses come, nothing is to be said.
         for (option, lines) in [("\(option) --max-wait 1s", steady), ("--waits 60ms", bursts)] {
             #expect(try tuneReport(option, lines).debounce.suggested?.maxWait == nil)
@@ -33,6 +34,14 @@ struct TuneSuggestionTests {
         #expect(
             try tune("--waits 10ms..5s --target-saving 90%", bursts).output.contains(
                 "--wait 60ms: saves 90.0 %, nine of ten within 60ms, at worst 510ms.\nWhy: it meets the target.\n"))
+    }
+
+    @Test func `of fewer than ten executions all come within the delay`() throws {
+        let bursts = submits(at: (0..<27).map { Double($0 / 3) + Double($0 % 3) * 0.01 })
+        #expect(try tune("--waits 50ms", bursts).output.hasPrefix("--wait 50ms: saves 66.7 %, all within 50ms"))
+        let burst = submits(at: (0..<20).map { Double($0) * 0.01 })
+        let answer = try tune("--waits 50ms", burst).lines[0]
+        #expect(answer.hasPrefix("--wait 50ms: saves 95.0 %, one execution within 50ms"), "\(answer)")
     }
 
     @Test func `a target delay alone is met by the wait that saves most`() throws {
@@ -140,7 +149,7 @@ struct TuneSuggestionTests {
         let kinds = lines.filter { $0.hasPrefix("debounce") || $0.hasPrefix("throttle") }
         #expect(kinds.map { $0.split(separator: " ").prefix(2) } == [["debounce", "100ms"], ["throttle", "100ms"]])
         #expect(lines.allSatisfy { $0.count <= 22 }, "\(lines)")
-        #expect(lines.joined(separator: " ").contains("Delays are the percentile p90."))
+        #expect(lines.joined(separator: " ").contains("Nine of ten delays are at most as long as shown (p90)."))
     }
 
     @Test func `the suggestion stands out where colour is wanted`() throws {

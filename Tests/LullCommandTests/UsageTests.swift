@@ -219,6 +219,9 @@ struct UsageTests {
         ("filter --wait 1s --frobnicate", "lull filter has no option --frobnicate"),
         ("filter --wiat 1s", "lull filter has no option --wiat: did you mean --wait?"),
         ("filter --maxwait=1s", "lull filter has no option --maxwait: did you mean --max-wait?"),
+        ("filter --wat 1s", "lull filter has no option --wat: did you mean --wait?"),
+        // What begins like another command's option points to none.
+        ("serve --wat", "lull serve has no option --wat (see"),
         ("submit --tokn x", "lull submit has no option --tokn: did you mean --token?"),
         ("filter --wait 1s -x", "there is no option -x"),
         ("filter --wait 1s --jobs 2", "lull filter has no option --jobs; lull run has one"),

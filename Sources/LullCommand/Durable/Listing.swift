@@ -10,9 +10,13 @@ protocol Listed {
     static var texts: Set<String> { get }
     var cells: [String] { get }
     var json: JSONValue { get }
+    /// Makes a cell stand out.
+    static func paint(_ cell: String, _ column: String, _ style: Terminal.Style) -> String
 }
 
 extension Listed {
+    static func paint(_ cell: String, _ column: String, _ style: Terminal.Style) -> String { cell }
+
     /// Appends items, with the layout of those before them.
     ///
     /// - Parameter least: The least widths of the columns.
@@ -25,7 +29,8 @@ extension Listed {
         var table =
             layout
             ?? Table.Layout(
-                [columns] + rows, left: texts, least: least, width: Terminal.tableWidth, style: options.style)
+                [columns] + rows, left: texts, ends: ["error"], least: least, width: Terminal.tableWidth,
+                style: options.style, paint: { paint($0, $1, options.style) })
         table.append(rows, to: &text)
         layout = table
     }
@@ -209,6 +214,14 @@ extension DurableEnd<[UInt8]>: Listed, KeyListed {
     static var columns: [String] { ["key", "end", "age", "run", "error"] }
     static var texts: Set<String> { ["end", "error"] }
     fileprivate static var none: String { "no end that the store still has" }
+
+    static func paint(_ cell: String, _ column: String, _ style: Terminal.Style) -> String {
+        switch (column, cell) {
+        case ("end", "dead"): style.alarming(cell)
+        case ("end", "failed"): style.notable(cell)
+        default: cell
+        }
+    }
 
     var cells: [String] {
         [

@@ -40,12 +40,16 @@ enum AdoptCommand {
         switch try options.storeURL(for: .adopt) {
         case .file(let path):
             let file = try StoreURL.file(path, options.patience, .adopt)
-            do throws(DurableError) { try file.adopt() } catch { throw Failure(error, .adopt) }
+            do throws(DurableError) {
+                return "adopted: new runs, fences and generations of new keys are above \(try file.adopt())"
+            } catch {
+                throw Failure(error, .adopt)
+            }
         case .postgres(let url):
             do throws(DurableError) { try PostgresSchema(url: url).adopt() } catch { throw Failure(error, .adopt) }
+            return "adopted: workers can use this store"
         case .redis: throw .usage("lull adopt is for files and PostgreSQL databases: Redis needs no such step", .adopt)
         }
-        return "adopted: workers can use this store"
     }
 }
 

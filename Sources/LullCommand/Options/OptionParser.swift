@@ -93,13 +93,12 @@ struct Invocation {
         if name == "--format", Option.has(subcommand, "json") {
             return .usage("lull \(subcommand.rawValue) has no option --format; use --json", subcommand)
         }
-        func hint(among options: [Option]) -> String? {
-            guard let option = options.first, let owner = option.subcommands.first else { return nil }
-            return "; lull \(owner.rawValue) has \(option.spelled == name ? "one" : option.spelled)"
+        func hint(_ option: Option) -> String? {
+            option.subcommands.first.map { "; lull \($0.rawValue) has one" }
         }
         let known = subcommand.options.map(\.spelled)
         let nearest = Spelling.nearest(to: String(name), among: known).map { ": did you mean \($0)?" }
-        let hint = hint(among: meant.filter { $0.spelled == name }) ?? nearest ?? hint(among: meant) ?? operandHint
+        let hint = meant.first { $0.spelled == name }.flatMap(hint) ?? nearest ?? operandHint
         return .usage("lull \(subcommand.rawValue) has no option \(name)\(hint)", subcommand)
     }
 

@@ -80,7 +80,8 @@ enum StoreURL {
 
     /// Says that `lull serve` opens a file again, and when that has succeeded.
     private static func report(_ loss: DurableError?, _ path: String) {
-        OutputBuffer.report([loss.map { "\($0): opening it again" } ?? "\(Terminal.shown(path)) is open again"])
+        let success = "\(Terminal.shown(path)) is open again: values that only the earlier file had are not in it"
+        OutputBuffer.report([loss.map { "\($0): opening it again" } ?? success])
     }
 
     /// Opens a file for what only files need.

@@ -25,6 +25,7 @@ enum Table {
     struct Layout {
         private let names: [String]
         private let left: Set<String>
+        private let ends: Set<String>
         private let marks: Int?
         private let width: Int
         private let style: Terminal.Style
@@ -36,15 +37,17 @@ enum Table {
         /// - Parameters:
         ///   - rows: The names of the columns, and the rows that determine their widths.
         ///   - left: The names of text columns; the first column is always one.
+        ///   - ends: The names of columns whose cells lose their start where they are cut, not their end.
         ///   - least: The least widths, to allow for cells that come later.
         init(
-            _ rows: [[String]], left: Set<String> = [], least: [Int] = [], marks: Int? = nil,
+            _ rows: [[String]], left: Set<String> = [], ends: Set<String> = [], least: [Int] = [], marks: Int? = nil,
             width: Int = Terminal.width, style: Terminal.Style,
             paint: @escaping (_ cell: String, _ column: String) -> String = { cell, _ in cell }
         ) {
             let rows = rows.map { $0.map { Terminal.plain($0) } }
             names = rows.first ?? []
             self.left = left
+            self.ends = ends
             self.marks = marks
             self.width = width
             self.style = style
@@ -52,6 +55,10 @@ enum Table {
             var widths = Table.widths(of: rows)
             for (column, least) in zip(widths.indices, least) { widths[column] = max(widths[column], least) }
             self.widths = Self.cut(widths, marks, width)
+        }
+
+        private func cut(_ cell: String, _ name: String, to width: Int) -> String {
+            ends.contains(name) ? Terminal.end(of: cell, upTo: width) : Terminal.cut(cell, to: width)
         }
 
         private static func cut(_ natural: [Int], _ marks: Int?, _ width: Int) -> [Int]? {
@@ -84,7 +91,7 @@ enum Table {
             for (number, row) in (isBegun ? rows : [names] + rows).enumerated() {
                 var line = ""
                 for (column, whole) in row.enumerated() {
-                    let cell = width == .max ? whole : Terminal.cut(whole, to: widths[column])
+                    let cell = width == .max ? whole : cut(whole, names[column], to: widths[column])
                     let isText = column == 0 || left.contains(names[column])
                     if column > 0 { line += column == marks ? " " : "  " }
                     // Text in the last column needs no padding.

@@ -47,6 +47,11 @@ struct TuneReport {
 }
 
 extension Outcome {
+    /// How many executions come within the 90th percentile: of fewer than ten, all.
+    fileprivate var shareInTime: String {
+        executions == 1 ? "one execution" : executions < 10 ? "all" : "nine of ten"
+    }
+
     fileprivate var json: JSONValue {
         func json(_ delays: [Int64]?) -> JSONValue {
             delays.map { .object(zip(Self.percentages, $0).map { ("p\($0)", .seconds($1)) }) } ?? .null
@@ -78,10 +83,8 @@ extension TuneReport {
         }
         let all = tables.map { Array($0.range) }
         let detail = Detail.levels.first { Table.fits(cells($0, all), marks: 1) } ?? Detail.levels[4]
-        let delays = detail.percentages.map { "p\($0)" }.joined(separator: "/")
         appendAnswer(style, to: &text)
-        let name = detail.percentages.count == 1 ? "percentile" : "percentiles"
-        text.append(wrapped: "\(counts) in \(DurationText.rounded(span)). Delays are the \(name) \(delays).")
+        text.append(wrapped: "\(counts) in \(DurationText.rounded(span)). \(detail.meaning)")
         text.append("\n")
         let shown = tables.map { thinned($0) }
         let rows = cells(detail, shown)
@@ -116,7 +119,7 @@ extension TuneReport {
         for (number, table) in answers.enumerated() {
             guard let suggestion = table.suggestion else { continue }
             let outcome = outcomes[suggestion.index]
-            let saved = "saves \(Percent.shown(outcome.saved)), nine of ten within \(rounded(outcome.delay))"
+            let saved = "saves \(Percent.shown(outcome.saved)), \(outcome.shareInTime) within \(rounded(outcome.delay))"
             if number > 0 {
                 let missed = suggestion.reason == .nearest && answers[0].suggestion?.reason != .nearest
                 text.append(
@@ -130,7 +133,8 @@ extension TuneReport {
             if let limit = outcome.missingMaxWait, let starvation = outcome.starvation {
                 let longest = DurationText.rounded(starvation)
                 let option = "--max-wait \(DurationText.exact(limit))"
-                text.append(wrapped: "But submits went on for \(longest) without an execution: try \(option).")
+                let trial = "\(option); lull tune \(option) says what that saves"
+                text.append(wrapped: "But submits went on for \(longest) without an execution: try \(trial).")
             }
         }
         text.append("\n")
@@ -165,6 +169,12 @@ extension TuneReport {
         var hasDelayFromFirst = true
         var hasAll = true
 
+        var meaning: String {
+            percentages == [90]
+                ? "Nine of ten delays are at most as long as shown (p90)."
+                : "Delays are the percentiles \(percentages.map { "p\($0)" }.joined(separator: "/"))."
+        }
+
         static let levels = [
             Detail(percentages: [50, 90, 99]), Detail(percentages: [50, 90]), Detail(percentages: [90]),
             Detail(percentages: [90], hasDelayFromFirst: false),
@@ -177,7 +187,7 @@ extension TuneReport {
     private func thinned(_ table: PolicyTable) -> [Int] {
         let kinds = tables.count { !$0.range.isEmpty }
         // The answer, the names of the columns, the legend and the prompt take the other lines.
-        let others = answers.first?.suggestion.flatMap { outcomes[$0.index].missingMaxWait } == nil ? 13 : 14
+        let others = answers.first?.suggestion.flatMap { outcomes[$0.index].missingMaxWait } == nil ? 13 : 15
         let most = Terminal.lines.map { max(4, ($0 - others) / max(1, kinds)) } ?? .max
         guard table.range.count > most else { return Array(table.range) }
         let step = (table.range.count + most - 1) / most

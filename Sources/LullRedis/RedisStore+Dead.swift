@@ -4,93 +4,70 @@ package import LullDurable
 // Dead runs. Each shard has their numbers by when they died.
 
 extension RedisStore {
-    /// A dead run as a shard has it.
-    private struct Dead {
-        var key: [UInt8]
-        var run: DurableRow.Run
-        var at: CoreInstant
-        /// Where its values begin.
-        var index: Int64
-
-        init?(_ reply: Reply) {
-            guard let packed = Packed(reply.bytes), let key = packed[0].bytes, let at = packed[1].number else {
-                return nil
-            }
-            self.key = key
-            self.at = CoreInstant(stored: at)
-            run = DurableRow.Run(packed[2])
-            index = packed[2]["index"].number ?? 0
-        }
+    /// Returns a dead run as its shard has it.
+    private func stored(_ run: Int64, in namespace: String) async throws(DurableError) -> StoredDead? {
+        let place = try await place(ofRun: run, in: namespace)
+        let bytes = try await ask(Command("HGET", place.key(.past), "d\(run)"), in: namespace).bytes
+        return try bytes.map { bytes throws(DurableError) in try StoredDead(bytes) }
     }
 
-    /// Returns dead runs: see ``StoreCalls/dead(in:limit:)``.
-    package func oldestDeadRuns(
-        in namespace: String, limit: Int
-    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        var found: [DurableDeadRun<[UInt8]>] = []
-        for dead in try await deadRuns(matching: .all, in: namespace, newestFirst: false, limit: limit) {
-            // It may have been retried meanwhile.
-            if let run = try await deadRun(dead.id, in: namespace) { found.append(run) }
-        }
-        return found
+    private func place(ofRun run: Int64, in namespace: String) async throws(DurableError) -> ShardPlace {
+        let shards = Int64(try await shards(of: namespace))
+        return ShardPlace(namespace, Int((run % shards + shards) % shards))
     }
 
     package func deadRun(
         _ run: Int64, in namespace: String
     ) async throws(DurableError) -> DurableDeadRun<[UInt8]>? {
-        let shard = try await shard(ofRun: run, in: namespace)
-        let look = try await look(at: namespace, shard)
-        let prefix = Scripts.prefix(namespace, shard)
-        guard let dead = Dead(try await ask(Command("HGET", prefix + "past", "d\(run)"), in: namespace)) else {
-            return nil
-        }
-        let collects = look.rules.combination == .collect
-        var values: [[UInt8]] = []
-        let count = collects ? dead.run.value.count : 1
-        for start in stride(from: 0, to: count, by: 1000) {
-            var command = Command("HMGET", prefix + "values")
-            for place in start..<min(start + 1000, count) {
-                command.add(Array("\(dead.index + Int64(place)):".utf8) + dead.key)
-            }
-            values += (try await ask(command, in: namespace).list ?? []).map { reply in
-                let bytes = reply.bytes ?? []
-                return collects ? Array(bytes.dropFirst(8)) : bytes
-            }
-        }
-        return DurableDeadRun(key: dead.key, run: dead.run, stored: values, diedAt: dead.at, at: look.now)
+        guard let dead = try await stored(run, in: namespace) else { return nil }
+        let place = try await place(ofRun: run, in: namespace)
+        let meta = try await meta(of: place)
+        let collects = meta.rules.combination == .collect
+        let reads = ValueReads(dead, collects: collects, in: place)
+        var replies: [Reply] = []
+        for command in reads.commands { replies += try await ask(command, in: namespace).list ?? [] }
+        return DurableDeadRun(
+            key: dead.key, run: dead.run, stored: reads.values(replies), diedAt: dead.at, at: meta.now)
     }
 
     package func deadRuns(
-        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
+        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int, withValues: Bool
     ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try await found(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit) { dead, now in
-            DurableDeadRun(key: dead.key, run: dead.run, stored: [], diedAt: dead.at, at: now)
+        let runs = try await found(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit) {
+            DurableDeadRun(key: $0.key, run: $0.run, stored: [], diedAt: $0.at, at: $1)
         }
+        guard withValues else { return runs }
+        var whole: [DurableDeadRun<[UInt8]>] = []
+        // It may have been retried meanwhile.
+        for run in runs { if let run = try await deadRun(run.id, in: namespace) { whole.append(run) } }
+        return whole
     }
 
     /// Returns what is wanted of some of the dead runs of a selection.
     private func found<Item: Sendable>(
         matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int,
-        _ item: (_ dead: Dead, _ now: CoreInstant) -> Item
+        _ item: (_ dead: StoredDead, _ now: CoreInstant) -> Item
     ) async throws(DurableError) -> [Item] {
         var found: [(at: CoreInstant, run: Int64, item: Item)] = []
-        for shard in 0..<(try await shards(of: namespace)) {
-            let now = try await look(at: namespace, shard).now
-            let prefix = Scripts.prefix(namespace, shard)
+        for place in try await places(of: namespace) {
+            let now = try await meta(of: place).now
             // With the sentinel, which is the last one.
             let last = selection == .all && limit < .max ? max(0, limit) : -1
             let ids = try await ask(
-                Command(newestFirst ? "ZREVRANGE" : "ZRANGE", prefix + "dead", "0", "\(last)"), in: namespace)
+                Command(newestFirst ? "ZREVRANGE" : "ZRANGE", place.key(.dead), "0", "\(last)"), in: namespace)
             var rest = (ids.list ?? []).compactMap(\.number)[...]
             var count = 0
             while count < limit, !rest.isEmpty {
                 let some = rest.prefix(1000)
                 rest = rest.dropFirst(some.count)
-                var command = Command("HMGET", prefix + "past")
+                var command = Command("HMGET", place.key(.past))
                 for id in some { command.add("d\(id)") }
                 // It may have been retried meanwhile.
-                for dead in (try await ask(command, in: namespace).list ?? []).compactMap({ Dead($0) })
-                where selection.includes(deadRunOf: dead.key, dead.run.error, diedAt: dead.at, at: now) {
+                for bytes in (try await ask(command, in: namespace).list ?? []).compactMap(\.bytes) {
+                    let dead = try StoredDead(bytes)
+                    guard selection.includes(deadRunOf: dead.key, dead.run.error, diedAt: dead.at, at: now) else {
+                        continue
+                    }
                     found.append((dead.at, dead.run.id, item(dead, now)))
                     count += 1
                 }
@@ -100,30 +77,26 @@ extension RedisStore {
         return found.prefix(max(0, limit)).map(\.item)
     }
 
-    /// Retries a dead run: see ``StoreCalls/retry(_:in:)``.
-    package func retryRun(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry {
-        switch try await end(run, "retry", in: namespace) {
-        case "accepted":
-            state.signal(.farPast, in: namespace)
-            return .accepted
-        case "outdated": return .outdated
-        case "busy": return .busy
-        default: return .notFound
+    package func retry(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
+        var answers: [DurableRetry] = []
+        for run in runs {
+            if let dead = try await stored(run, in: namespace) {
+                answers.append(try await retry(run, of: dead.key, in: namespace))
+            } else {
+                answers.append(.notFound)
+            }
         }
+        return answers
     }
 
-    /// Discards a dead run: see ``StoreCalls/discard(_:in:)``.
-    package func discardRun(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool {
-        try await end(run, "discard", in: namespace) == "accepted"
-    }
-
-    private func end(_ run: Int64, _ what: String, in namespace: String) async throws(DurableError) -> String? {
-        let shard = try await shard(ofRun: run, in: namespace)
-        return try await self.run(.dead, in: namespace, shard, isRepeatable: false, Command(what, "\(run)")).text
-    }
-
-    private func shard(ofRun run: Int64, in namespace: String) async throws(DurableError) -> Int {
-        let shards = Int64(try await shards(of: namespace))
-        return Int((run % shards + shards) % shards)
+    @discardableResult
+    package func discard(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
+        var count = 0
+        for run in runs {
+            if let dead = try await stored(run, in: namespace), try await discard(run, of: dead.key, in: namespace) {
+                count += 1
+            }
+        }
+        return count
     }
 }

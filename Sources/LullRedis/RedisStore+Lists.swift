@@ -1,3 +1,4 @@
+internal import LullCore
 package import LullDurable
 
 // Lists of keys. Each shard has its own in order, and their pages are merged.
@@ -6,12 +7,13 @@ extension RedisStore {
     package func list(
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        let look = try await look(at: namespace, 0)
-        var pages = Pages(of: look.shards, from: .key(start.isEmpty ? prefix : start), atMost: limit)
+        let first = try await meta(of: ShardPlace(namespace, 0))
+        var pages = Pages(
+            of: try await places(of: namespace), from: .key(start.isEmpty ? prefix : start), atMost: limit)
         var listings: [DurableListing<[UInt8]>] = []
-        while listings.count < limit, let (key, stored) = try await next(&pages, prefix, in: namespace) {
-            guard stored.row.isListed(at: look.now, by: look.rules) else { continue }
-            listings.append(DurableListing(key: key, row: stored.row, rules: look.rules, at: look.now))
+        while listings.count < limit, let (key, stored) = try await next(&pages, prefix) {
+            guard stored.row.isListed(at: first.now, by: first.rules) else { continue }
+            listings.append(DurableListing(key: key, row: stored.row, rules: first.rules, at: first.now))
         }
         return listings
     }
@@ -19,15 +21,15 @@ extension RedisStore {
     package func upcoming(
         in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        let look = try await look(at: namespace, 0)
-        var pages = Pages(of: look.shards, from: .rank(0), atMost: limit)
+        let first = try await meta(of: ShardPlace(namespace, 0))
+        var pages = Pages(of: try await places(of: namespace), from: .rank(0), atMost: limit)
         var listings: [DurableListing<[UInt8]>] = []
         var rest = DurableListing<[UInt8]>.mostRows(for: limit)
         // A key that wakes later than before may be found twice.
         var seen: Set<[UInt8]> = []
-        while listings.count < limit, rest > 0, let (key, stored) = try await next(&pages, in: namespace) {
+        while listings.count < limit, rest > 0, let (key, stored) = try await next(&pages) {
             rest -= 1
-            let listing = DurableListing(key: key, row: stored.row, rules: look.rules, at: look.now)
+            let listing = DurableListing(key: key, row: stored.row, rules: first.rules, at: first.now)
             if listing.hasWork, seen.insert(key).inserted { listings.append(listing) }
         }
         return listings.sortedByChange()
@@ -45,6 +47,7 @@ extension RedisStore {
 
         /// A page of a shard: its rows, and where the next one begins; nil if there is none.
         struct Page {
+            let place: ShardPlace
             var start: Start?
             var rows: ArraySlice<(key: [UInt8], stored: StoredRow)> = []
         }
@@ -53,10 +56,10 @@ extension RedisStore {
         let size: Int
         private let isByKey: Bool
 
-        init(of shards: Int, from start: Start, atMost limit: Int) {
-            pages = Array(repeating: Page(start: start), count: shards)
+        init(of places: [ShardPlace], from start: Start, atMost limit: Int) {
+            pages = places.map { Page(place: $0, start: start) }
             // A little more than the share of a shard: one page is enough of most.
-            size = min(1000, max(0, limit) / shards + 20)
+            size = min(1000, max(0, limit) / max(1, places.count) + 20)
             isByKey = if case .key = start { true } else { false }
         }
 
@@ -78,32 +81,33 @@ extension RedisStore {
 
     /// Returns the next key and its row; nil if there is none.
     private func next(
-        _ pages: inout Pages, _ prefix: [UInt8] = [], in namespace: String
+        _ pages: inout Pages, _ prefix: [UInt8] = []
     ) async throws(DurableError) -> (key: [UInt8], stored: StoredRow)? {
         for shard in pages.pages.indices {
             while pages.pages[shard].rows.isEmpty, let start = pages.pages[shard].start {
-                pages.pages[shard] = try await page(of: shard, from: start, prefix, pages.size, in: namespace)
+                try await read(&pages.pages[shard], from: start, prefix, pages.size)
             }
         }
         return pages.popFirst()
     }
 
     /// Reads a page of a shard.
-    private func page(
-        of shard: Int, from start: Pages.Start, _ prefix: [UInt8], _ size: Int, in namespace: String
-    ) async throws(DurableError) -> Pages.Page {
+    private func read(
+        _ page: inout Pages.Page, from start: Pages.Start, _ prefix: [UInt8], _ size: Int
+    ) async throws(DurableError) {
         var arguments = Command([])
         switch start {
         case .key(let key):
             arguments.add("key")
             arguments.add(Array("[".utf8) + key)
             arguments.add(Self.end(of: prefix))
-        case .rank(let rank): for part in ["wake", "\(rank)", ""] { arguments.add(part) }
+            arguments.add("0")
+        case .rank(let rank): for part in ["wake", "-inf", "(+inf", "\(rank)"] { arguments.add(part) }
         }
         arguments.add("\(size)")
-        let reply = try await run(.page, in: namespace, shard, arguments)
+        let reply = try await ask([.script(.page, page.place, arguments)], in: page.place.namespace)[0]
         let keys = reply[0].list ?? []
-        var page = Pages.Page()
+        page.start = nil
         if keys.count == size, let last = keys.last?.bytes {
             page.start =
                 switch start {
@@ -111,13 +115,7 @@ extension RedisStore {
                 case .rank(let rank): .rank(rank + size)
                 }
         }
-        // The sentinel has no row.
-        page.rows =
-            zip(keys, reply[1].list ?? []).compactMap { key, row in
-                guard let key = key.bytes, let row = StoredRow(row.bytes) else { return nil }
-                return (key, row)
-            }[...]
-        return page
+        page.rows = try Self.rows(reply)[...]
     }
 
     /// Returns the end of the keys with a prefix, as the server takes it.

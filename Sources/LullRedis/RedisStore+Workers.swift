@@ -5,7 +5,25 @@ internal import LullDurable
 // The calls of workers.
 
 extension RedisStore {
-    package func exchange(
+    package func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        await forgetSome()
+        // The calls of one worker, in one namespace, are made together.
+        let callers = Set(reports.map { Caller(owner: $0.owner, namespace: $0.namespace) })
+            .union(claim.map { [Caller(owner: $0.terms.owner, namespace: $0.namespace)] } ?? [])
+        if callers.count == 1, let caller = callers.first {
+            return await exchange(reports, claim, by: caller.owner, in: caller.namespace)
+        }
+        var answers = DurableExchange(reports: [], claim: nil)
+        for report in reports {
+            answers.reports += await exchange([report], nil, by: report.owner, in: report.namespace).reports
+        }
+        if let claim {
+            answers.claim = await exchange([], claim, by: claim.terms.owner, in: claim.namespace).claim
+        }
+        return answers
+    }
+
+    private func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
     ) async -> DurableExchange {
         let shards: Int
@@ -58,11 +76,25 @@ extension RedisStore {
 
     /// Takes as many starts as the worker has room for, and the limit allows.
     private func takeStarts(for visit: inout Visit) async {
-        guard visit.room > 0 else { return visit.starts = Starts() }
+        let room = visit.room
+        guard room > 0 else { return visit.starts = Starts() }
         do throws(DurableError) {
-            let reply = try await run(
-                .starts, in: visit.namespace, 0, isRepeatable: false, Command("\(visit.room)", ""))
-            visit.starts = Starts(reply)
+            visit.starts = try await change(ShardPlace(visit.namespace, 0)) { meta in
+                // Without a limit as many may start as were asked for; in a pause nothing starts or is counted.
+                guard let limit = meta.rules.limit, meta.pause == nil else {
+                    return (nil, [], Starts(meta.pause == nil ? room : 0, at: meta.now))
+                }
+                var limiter = RateLimiter(limit, after: meta.arrival ?? .farPast, at: meta.now)
+                let count = limiter.allowed(room, at: meta.now)
+                var starts = Starts(count, at: meta.now)
+                starts.first = limiter.arrival
+                for _ in 0..<count { limiter.start(at: meta.now) }
+                (starts.last, starts.limit) = (limiter.arrival, limit)
+                if limiter.next > meta.now { starts.next = limiter.next }
+                // Also if none may start: what a stricter limit has counted is forgotten.
+                guard limiter.arrival != meta.arrival ?? .farPast else { return (nil, [], starts) }
+                return (KeyWrite(arrival: limiter.arrival), [meta.arrivalGuard], starts)
+            }
         } catch {
             visit.fail(error)
         }
@@ -70,43 +102,99 @@ extension RedisStore {
 
     /// Gives back what was not used. What is not taken back, since others have taken some since, is lost to the limit.
     private func giveBackStarts(of visit: Visit) async {
-        guard let starts = visit.starts, starts.unused > 0 else { return }
-        _ = try? await run(
-            .starts, in: visit.namespace, 0, isRepeatable: false, Command("\(-starts.unused)", starts.token))
+        guard let starts = visit.starts, starts.unused > 0, let limit = starts.limit else { return }
+        _ = try? await change(ShardPlace(visit.namespace, 0)) { meta in
+            guard meta.arrival?.stored == starts.last.stored else { return (nil, [], ()) }
+            var limiter = RateLimiter(limit, after: starts.first, at: starts.at ?? meta.now)
+            for _ in 0..<starts.used { limiter.start(at: starts.at ?? meta.now) }
+            return (KeyWrite(arrival: limiter.arrival), [meta.arrivalGuard], ())
+        }
     }
 
-    package func lookAtRuns(
+    package func interruptions(
+        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
+    ) async throws(DurableError) -> [Int64] {
+        if client.isClosed { throw .closed }
+        if options.listens { client.listen(namespace) }
+        // The mark comes before the look, which takes a while.
+        let mark = state.changeAndWake { $0.wakeSignal.announceLook(in: namespace) }
+        let (look, next) = try await lookAtRuns(of: worker, in: namespace)
+        let found = look.filter { !known.contains($0) }
+        if !found.isEmpty || time <= .zero { return found }
+        // Others may submit without a hint.
+        let client = client
+        await state.wait(
+            for: .interruptions, in: namespace, after: mark, atMost: min(time, next ?? time, .seconds(1)),
+            by: options.clock
+        ) { _ in client.isClosed }
+        return try await lookAtRuns(of: worker, in: namespace).runs.filter { !known.contains($0) }
+    }
+
+    /// Looks for interrupted runs of a worker.
+    ///
+    /// - Returns: The runs, and when another one may be interrupted if nothing is submitted.
+    private func lookAtRuns(
         of worker: Int64, in namespace: String
-    ) async throws(DurableError) -> (interrupted: [Int64], next: Duration?) {
-        var found: (interrupted: [Int64], next: Duration?) = ([], nil)
-        for shard in 0..<(try await shards(of: namespace)) {
-            let reply = try await run(.interruptions, in: namespace, shard, Command("\(worker)"))
-            found.interrupted += (reply[1].list ?? []).compactMap(\.number)
-            guard let now = reply[0].number, let next = reply[2].number else { continue }
-            let time = DurableNamespace.time(from: CoreInstant(stored: now), to: CoreInstant(stored: next))
+    ) async throws(DurableError) -> (runs: [Int64], next: Duration?) {
+        var found: (runs: [Int64], next: Duration?) = ([], nil)
+        for place in try await places(of: namespace) {
+            let answer = try await make(in: place, looksAt: worker).get()
+            found.runs += answer.interruptions.runs
+            guard let next = answer.interruptions.next else { continue }
+            let time = DurableNamespace.time(from: answer.now, to: next)
             found.next = min(found.next ?? time, time)
         }
         return found
     }
 
-    /// Runs the script for workers on some shards at once.
+    package func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
+        let client = client
+        if client.isClosed { throw .closed }
+        if options.listens { client.listen(namespace) }
+        // Others may submit without a hint.
+        await state.wait(in: namespace, after: mark, atMost: min(time, .seconds(1)), by: options.clock) { _ in
+            client.isClosed
+        }
+    }
+
+    /// Makes the calls of a worker on some shards at once.
     private func answers(
         of shards: [Int], claiming limit: Int?, _ visit: Visit
-    ) async -> [Result<Reply, DurableError>] {
-        await withTaskGroup(of: (Int, Result<Reply, DurableError>).self) { group in
+    ) async -> [Result<ShardAnswer, DurableError>] {
+        if let shard = shards.first, shards.count == 1 {
+            return [await make(visit, in: shard, claiming: limit)]
+        }
+        return await withTaskGroup(of: (Int, Result<ShardAnswer, DurableError>).self) { group in
             for (index, shard) in shards.enumerated() {
-                let arguments = visit.arguments(for: shard, claiming: limit)
-                group.addTask {
-                    do throws(DurableError) {
-                        return (index, .success(try await self.run(.work, in: visit.namespace, shard, arguments)))
-                    } catch {
-                        return (index, .failure(error))
-                    }
-                }
+                group.addTask { (index, await self.make(visit, in: shard, claiming: limit)) }
             }
             return await group.reduce(into: Array(repeating: .failure(.closed), count: shards.count)) {
                 $0[$1.0] = $1.1
             }
+        }
+    }
+
+    private func make(
+        _ visit: Visit, in shard: Int, claiming limit: Int?
+    ) async -> Result<ShardAnswer, DurableError> {
+        let place = ShardPlace(visit.namespace, shard)
+        let claim = limit.flatMap { visit.claim(in: shard, limit: $0) }
+        let allowed = visit.starts.flatMap { _ in limit }
+        let answer = await make(in: place, visit.reports(in: shard), claim, allowed: allowed)
+        guard case .failure(.noPolicy) = answer, (try? await reopen(visit.namespace)) == true else { return answer }
+        return await make(in: place, visit.reports(in: shard), claim, allowed: allowed)
+    }
+
+    private func make(
+        in place: ShardPlace, _ reports: [DurableReport] = [], _ claim: DurableClaim? = nil, allowed: Int? = nil,
+        looksAt worker: Int64? = nil
+    ) async -> Result<ShardAnswer, DurableError> {
+        await withCheckedContinuation { continuation in
+            client.add(
+                ShardExchange(
+                    place, reports: reports, claim: claim, allowed: allowed, looksAt: worker,
+                    deadline: .now + options.timeLimit
+                ) { continuation.resume(returning: $0) })
         }
     }
 
@@ -115,7 +203,6 @@ extension RedisStore {
             visit.answers[$0] ?? .failure(.notUnderstood)
         }
         guard let claim = visit.claim else {
-            if let next = visit.next { state.signal(next, in: visit.namespace) }
             return DurableExchange(reports: reports, claim: nil)
         }
         // What some shards have handed out counts, also if another one failed.
@@ -136,28 +223,52 @@ extension RedisStore {
     }
 }
 
+private struct Caller: Hashable {
+    let owner: Int64
+    let namespace: String
+}
+
 /// What the limit of a namespace allows a worker to start.
 private struct Starts: Sendable {
-    /// How many of them were not used yet.
+    /// How many of them were not used yet, and how many were.
     private(set) var unused = 0
+    private(set) var used = 0
     /// When more may start; nil if that is now.
     var next: CoreInstant?
-    /// What is to be given back with those that are not used.
-    var token = ""
     /// When they were allowed.
     var at: CoreInstant?
+    /// What the limit had counted before, and after.
+    var limit: RateLimit?
+    var first = CoreInstant.farPast
+    var last = CoreInstant.farPast
 
     init() {}
 
-    init(_ reply: Reply) {
-        unused = Int(reply[0].number ?? 0)
-        at = reply[1].number.map { CoreInstant(stored: $0) }
-        next = reply[2].number.map { CoreInstant(stored: $0) }
-        token = reply[3].text ?? ""
+    init(_ count: Int, at instant: CoreInstant) {
+        unused = count
+        at = instant
     }
 
     /// Counts runs that were handed out. Those of a lost answer were counted before, and are lost to the limit.
-    mutating func use(_ count: Int) { unused = max(0, unused - count) }
+    mutating func use(_ count: Int) {
+        used += min(count, unused)
+        unused = max(0, unused - count)
+    }
+}
+
+extension KeyWrite {
+    /// What the limit of a namespace has counted.
+    fileprivate init(arrival: CoreInstant) {
+        self.init()
+        if arrival == .farPast { unset("arrival") } else { set("arrival", "\(arrival.stored)") }
+    }
+}
+
+extension ShardMeta {
+    /// What must be as it was for another start to be counted.
+    fileprivate var arrivalGuard: [String] {
+        ["HGET", Structure.meta.number, "arrival", arrival.map { "\($0.stored)" } ?? ""]
+    }
 }
 
 /// The calls that a worker makes together, and the answers of the shards.
@@ -212,77 +323,41 @@ private struct Visit: Sendable {
     /// The shards whose reports have not been sent.
     var shardsWithReports: [Int] { indices.keys.sorted() }
 
-    func arguments(for shard: Int, claiming limit: Int?) -> Command {
-        var arguments = Command("\(owner)")
-        arguments.add(limit.map { Int64($0) })
-        arguments.add(claim?.terms.lease.stored)
-        arguments.add(claim.map { Int64(clamping: min($0.terms.maxAttempts, 1 << 52)) })
-        // As many as it takes, which no other shard is told.
-        arguments.add(starts.flatMap { _ in limit.map { Int64($0) } })
-        // Those that an earlier round has handed out are known, too.
-        let holding = ((claim?.holding ?? []) + runs.map(\.id)).filter { Int($0 % Int64(shards)) == shard }
-        arguments.add("\(holding.count)")
-        for run in holding { arguments.add(run) }
-        for report in (indices[shard] ?? []).map({ reports[$0] }) {
-            arguments.add(report.key)
-            arguments.add(report.run)
-            arguments.add(report.fence)
-            switch report.kind {
-            case .heartbeat(let lease):
-                arguments.add("heartbeat")
-                arguments.add(lease.stored)
-                arguments.add("")
-            case .completed: for part in ["completed", "", ""] { arguments.add(part) }
-            case .failed(let error, let retry):
-                arguments.add("failed")
-                arguments.add(retry?.stored)
-                arguments.add(error)
-            case .released: for part in ["released", "", ""] { arguments.add(part) }
-            case .interrupted: for part in ["interrupted", "", ""] { arguments.add(part) }
-            }
-        }
-        return arguments
+    /// The claim in a shard, of so many runs at most. Those that an earlier round has handed out are known, too.
+    func claim(in shard: Int, limit: Int) -> DurableClaim? {
+        guard var claim else { return nil }
+        claim.limit = limit
+        claim.holding += runs.map(\.id)
+        return claim
     }
+
+    func reports(in shard: Int) -> [DurableReport] { (indices[shard] ?? []).map { reports[$0] } }
 
     /// Adds what the shards have answered.
     ///
     /// - Parameter limit: How many runs each was to hand out at most; nil if it was not to claim.
     mutating func add(
-        _ replies: [Result<Reply, DurableError>], from shards: [Int], claiming limit: Int?
+        _ answers: [Result<ShardAnswer, DurableError>], from shards: [Int], claiming limit: Int?
     ) {
-        for (shard, reply) in zip(shards, replies) {
+        for (shard, answer) in zip(shards, answers) {
             let own = indices.removeValue(forKey: shard) ?? []
-            switch reply {
+            switch answer {
             case .failure(let error):
-                self.error = self.error ?? error
+                fail(error)
                 // They may have started, and the answer was lost.
                 starts?.use(limit ?? 0)
-                for index in own { answers[index] = .failure(error) }
-            case .success(let reply):
-                for (place, index) in own.enumerated() {
-                    answers[index] = Result(number: reply[0][place].number)
-                }
-                let handed = (reply[1].list ?? []).map { DurableRun($0) }
-                runs += handed
-                starts?.use(handed.count)
-                dead += (reply[2].list ?? []).map { DurableRun($0) }
-                if let number = reply[3].number { present = max(present ?? .farPast, CoreInstant(stored: number)) }
-                if let pause = DurablePause(stored: reply[5].bytes) { self.pause = self.pause ?? pause }
-                if reply[6].number == 1 { isLimited = true }
-                nexts[shard] = reply[4].number.map { CoreInstant(stored: $0) } ?? .farFuture
+                for index in own { self.answers[index] = .failure(error) }
+            case .success(let answer):
+                for (place, index) in own.enumerated() { self.answers[index] = answer.reports[place] }
+                if let error = answer.error { fail(error) }
+                runs += answer.runs
+                starts?.use(answer.runs.count)
+                dead += answer.dead
+                present = max(present ?? .farPast, answer.now)
+                pause = pause ?? answer.pause
+                if answer.isLimited { isLimited = true }
+                if limit != nil { nexts[shard] = answer.next ?? .farFuture }
             }
         }
-    }
-}
-
-extension DurableRun {
-    /// Reads a run as the script for workers answers with it.
-    fileprivate init(_ reply: Reply) {
-        func number(_ index: Int) -> Int64 { reply[index].number ?? 0 }
-        self.init(
-            key: reply[0].bytes ?? [], stored: (reply[10].list ?? []).map { $0.bytes ?? [] }, id: number(1),
-            fence: number(2), submits: number(3)...max(number(3), number(4)), count: Int(number(5)),
-            edge: Edge(stored: number(6)), due: CoreInstant(stored: number(7)), first: CoreInstant(stored: number(8)),
-            attempt: Int(number(9)))
     }
 }

@@ -1,4 +1,4 @@
-package import Lull
+internal import Lull
 internal import LullCore
 public import LullDurable
 
@@ -13,12 +13,12 @@ public import LullDurable
 /// What was acknowledged is executed as far as the server keeps it: see ``RedisDurability``.
 ///
 /// A store has two connections to each server that it uses, one more to listen, and one thread, which waits for all of
-/// them. Concurrent submits share a script. A connection that breaks is made again, and what was under way is repeated
+/// them. Concurrent submits share scripts. A connection that breaks is made again, and what was under way is repeated
 /// without harm; a call throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the
 /// time limit.
-public final class RedisStore: DurableStore, ServerStore {
+public final class RedisStore: DurableStore, ShardedStore {
     /// What is known of namespaces, and where forgetting goes on.
-    package struct Known: Sendable {
+    struct Known: Sendable {
         /// The number of shards of each namespace.
         var shards: [String: Int] = [:]
         /// The rules with which namespaces were opened.
@@ -27,8 +27,13 @@ public final class RedisStore: DurableStore, ServerStore {
         var limited: Set<String> = []
         /// The shard of each namespace at which the next claim begins.
         var turns: [String: Int] = [:]
-        /// The shard that forgets next.
+        /// The shard that forgets next, and how many old ends of each were kept, since their runs may still die.
         var forgettingTurn = 0
+        var kept: [ShardPlace: Int] = [:]
+        /// The shards of which the server's clock was behind what was stored, by how much, and whether their rows are
+        /// being moved.
+        var behind: [ShardPlace: CoreDuration] = [:]
+        var moving: Set<ShardPlace> = []
     }
 
     /// The limits of a store by default: outcomes are remembered for ten minutes and answers to tokens for an hour,
@@ -43,10 +48,9 @@ public final class RedisStore: DurableStore, ServerStore {
     static let shardsInCluster = 16
 
     let client: Client
-    package var connections: any ServerClient { client }
     package let options: ServerOptions
     let server: Server
-    package let state: Guarded<ServerState<Known>>
+    let state: Guarded<ServerState<Known>>
     /// Into how many shards new namespaces are divided.
     let newShards: Int
 
@@ -89,8 +93,8 @@ public final class RedisStore: DurableStore, ServerStore {
         let state = Guarded(ServerState(Known()))
         self.state = state
         self.options = options
-        let client = try Client(url, options) { namespace in
-            state.changeAndWake { $0.noteHint(namespace) }
+        let client = try Client(url, options) { notice in
+            state.changeAndWake { $0.take(notice) }
         }
         self.client = client
         do {
@@ -107,30 +111,16 @@ public final class RedisStore: DurableStore, ServerStore {
 
     // MARK: - Calls
 
-    /// Runs a script on a shard. Its first argument is the instant.
-    func run(
-        _ script: Script, in namespace: String, _ shard: Int, isRepeatable: Bool = true,
-        _ arguments: Command = Command([])
-    ) async throws(DurableError) -> Reply {
-        var all = Command([])
-        all.add(options.microseconds)
-        all.add(arguments)
-        var replicas: Int?
-        if case .replicas(let count) = durability, Script.awaited.contains(script) { replicas = count }
-        let content = Job.Content.script(script, namespace: namespace, shard: shard, arguments: all)
-        let ask = { () async throws(DurableError) -> Reply in
-            try await self.client.ask(
-                content, in: namespace, isRepeatable: isRepeatable, replicas: replicas, atMost: self.options.timeLimit)
-        }
-        do throws(DurableError) { return try await ask() } catch {
-            guard case .noPolicy = error, try await reopen(namespace) else { throw error }
-            return try await ask()
-        }
+    package func add(_ step: KeyStep) { client.add(step) }
+
+    /// Sends a command that changes nothing; its first argument is its key.
+    func ask(_ command: Command, in namespace: String = "") async throws(DurableError) -> Reply {
+        try await ask([.command(command)], in: namespace)[0]
     }
 
-    /// Sends a command as it is; its first argument is its key.
-    func ask(_ command: Command, in namespace: String = "") async throws(DurableError) -> Reply {
-        try await client.ask(.command(command), in: namespace, isRepeatable: true, atMost: options.timeLimit)
+    /// Sends commands and scripts that change nothing, or nothing of which it matters how often.
+    func ask(_ contents: [Job.Content], in namespace: String = "") async throws(DurableError) -> [Reply] {
+        try await client.ask(contents, in: namespace, atMost: options.timeLimit)
     }
 
     // MARK: - Shards
@@ -138,38 +128,38 @@ public final class RedisStore: DurableStore, ServerStore {
     /// Returns the number of shards of a namespace.
     func shards(of namespace: String) async throws(DurableError) -> Int {
         if let shards = state.change({ $0.known.shards[namespace] }) { return shards }
-        let shards = try await look(at: namespace, 0).shards
+        let shards = try await meta(of: ShardPlace(namespace, 0)).shards
         state.change { $0.known.shards[namespace] = shards }
         return shards
     }
 
-    /// Returns the shard of a key.
-    func shard(of key: [UInt8], in namespace: String) async throws(DurableError) -> Int {
-        Shard.of(key, among: try await shards(of: namespace))
+    package func place(of key: [UInt8], in namespace: String) async throws(DurableError) -> ShardPlace {
+        ShardPlace(namespace, Shard.of(key, among: try await shards(of: namespace)))
     }
 
-    // MARK: - Forgetting
+    /// Returns all shards of a namespace.
+    func places(of namespace: String) async throws(DurableError) -> [ShardPlace] {
+        (0..<(try await shards(of: namespace))).map { ShardPlace(namespace, $0) }
+    }
 
-    /// Forgets a little of what is old, in one shard after the other.
-    package func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void) {
-        let place = state.change { state -> (String, Int)? in
-            let places = state.known.shards.flatMap { name, count in (0..<count).map { (name, $0) } }
-                .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
-            guard !places.isEmpty else { return nil }
-            state.known.forgettingTurn = (state.known.forgettingTurn + 1) % places.count
-            return places[state.known.forgettingTurn]
-        }
-        guard let (namespace, shard) = place else { return done(.all) }
-        var arguments = Command([])
-        arguments.add(options.microseconds)
-        arguments.add(CoreDuration(options.limits.retention).stored)
-        arguments.add(CoreDuration(options.limits.tokenLifetime).stored)
-        arguments.add("\(Self.mostEnds)")
-        arguments.add("1000")
-        let content = Job.Content.script(.forget, namespace: namespace, shard: shard, arguments: arguments)
-        client.add(content, atMost: options.timeLimit) { answer in
-            if case .reply(let answered) = answer, answered.reply.number ?? 0 >= 1000 { return done(.some) }
-            done(.all)
+    /// Ends the use of the store: see ``/LullDurable/DurableStore/close()``.
+    public func close() async {
+        client.beginClosing()
+        state.changeAndWake { $0.wakeSignal.signalAll() }
+        await client.close()
+    }
+}
+
+extension ServerState<RedisStore.Known> {
+    mutating func take(_ notice: Client.Notice) {
+        switch notice {
+        case .hint(let namespace): noteHint(namespace)
+        case .written(let namespace, let wake, let isInterrupting):
+            if let wake { wakeSignal.signal(wake, in: namespace) }
+            if isInterrupting { wakeSignal.signalInterruption(in: namespace) }
+        case .isBehind(let place, let span):
+            if known.behind[place] == nil { forgetSoon() }
+            known.behind[place] = span
         }
     }
 }

@@ -1,79 +1,122 @@
 internal import CLullRedis
+internal import LullDurable
 
-/// The scripts: the only way in which anything changes in the database.
-///
-/// A script is one atomic step on one shard of a namespace. It reads all it needs, computes, and then writes what
-/// cannot fail any more.
+/// The structures and the scripts.
 enum Scripts {
     /// The version of the structures and of the scripts.
-    static let version = 4
+    static let version = 5
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of
     /// these.
-    static let structures = [
-        "meta", "rows", "values", "due", "held", "past", "ended", "answered", "dead", "keys", "ready",
-    ]
+    static let structures = Structure.allCases.map(\.rawValue)
 
     /// Returns the prefix of a shard's keys. All of a shard is in one slot of a cluster.
     static func prefix(_ namespace: String, _ shard: Int) -> String { "{lull:\(namespace):\(shard)}" }
 
-    /// Returns the keys that a script needs.
-    static func keys(_ namespace: String, _ shard: Int) -> [String] {
-        structures.map { prefix(namespace, shard) + $0 }
-    }
-
-    /// The channel on which a submit tells workers that something is due within a second.
+    /// The channel on which workers are told that something is due within a second.
     static func channel(_ namespace: String) -> String { "lull:\(namespace)" }
+
+    /// The member of each structure that keeps it from disappearing; it is no key.
+    static let sentinel: [UInt8] = [0xFF] + Array("lull".utf8)
 }
 
-/// A script: some of the files in `CLullRedis/Scripts`, one after the other.
-enum Script: String, CaseIterable, Sendable {
-    case submit
-    case change
-    case work
-    case interruptions
+/// A structure of a shard, in the order in which scripts know them.
+enum Structure: String, CaseIterable, Sendable {
+    /// A hash: the settings of the namespace, and counts.
+    case meta
+    /// A hash: rows by their keys.
+    case rows
+    /// A hash: values, each by its number and its key.
+    case values
+    /// A sorted set: keys by the instants at which they wake.
+    case due
+    /// A sorted set: the workers that have runs, each with the key, in the order of their bytes.
+    case held
+    /// A sorted set: all keys in the order of their bytes.
+    case keys
+    /// A sorted set: keys with a value that is ready, by when it fell due.
+    case ready
+    /// A sorted set: how submits have ended, in the order of keys and numbers.
+    case ends
+    /// A sorted set: the same by when they ended.
+    case ended
+    /// A hash: the answers to tokens and to batches, and dead runs.
+    case past
+    /// A sorted set: the answers by age.
+    case aged
+    /// A sorted set: the numbers of dead runs by when they died.
     case dead
-    case open
-    case look
-    case count
-    case page
-    case forget
-    case drop
-    case announce
-    case workers
-    case pause
-    case starts
+    /// A sorted set: calls of producers in other languages, in the order of keys and numbers.
+    case inbox
 
-    /// Those that wait for replicas, if the durability says so; submits wait by themselves.
-    static let awaited: [Script] = [.change, .dead, .drop, .pause]
+    /// Whether it is a hash.
+    var isHash: Bool { [.meta, .rows, .values, .past].contains(self) }
 
-    /// The files before the one that has its name.
-    private var parts: [String] {
+    /// The number by which scripts know it.
+    var number: String {
         switch self {
-        case .submit, .change, .interruptions: ["meta", "shard", "gate", "rows", "submits"]
-        case .work, .dead: ["meta", "shard", "gate", "rows", "submits", "runs"]
-        case .forget: ["meta", "shard", "gate", "rows"]
-        case .look, .count, .announce, .workers, .pause, .starts: ["meta"]
-        case .open, .page, .drop: []
+        case .meta: "1"
+        case .rows: "2"
+        case .values: "3"
+        case .due: "4"
+        case .held: "5"
+        case .keys: "6"
+        case .ready: "7"
+        case .ends: "8"
+        case .ended: "9"
+        case .past: "10"
+        case .aged: "11"
+        case .dead: "12"
+        case .inbox: "13"
         }
     }
+}
+
+extension ShardPlace {
+    /// The name of a structure.
+    func key(_ structure: Structure) -> String { Scripts.prefix(namespace, shard) + structure.rawValue }
+
+    /// The names of all structures, as scripts get them.
+    var keys: [String] {
+        let prefix = Scripts.prefix(namespace, shard)
+        return Scripts.structures.map { prefix + $0 }
+    }
+}
+
+/// A script: files in `CLullRedis/Scripts`.
+enum Script: String, CaseIterable, Sendable {
+    case load
+    case store
+    /// The same, for workers.
+    case work
+    case page
+    /// The interface for other languages.
+    case append
 
     /// What the server is told of it. What workers need is allowed when its memory is full: otherwise a full queue
     /// could not drain.
     private var flags: String {
         switch self {
-        case .change, .work, .dead, .forget, .drop, .announce, .pause, .starts: " flags=allow-oom"
-        case .look, .count, .page, .workers, .interruptions: " flags=no-writes"
-        case .submit, .open: ""
+        case .load, .work: " flags=allow-oom"
+        case .page: " flags=no-writes"
+        case .store, .append: ""
+        }
+    }
+
+    private var files: [String] {
+        switch self {
+        case .append: ["append"]
+        case .work: ["shard", "store"]
+        default: ["shard", rawValue]
         }
     }
 
     /// The text that the server gets.
     var text: String {
-        let files = (parts + [rawValue]).map { name in
+        let texts = files.map { name in
             guard let text = lull_script(name) else { preconditionFailure("there is no file \(name).lua") }
             return String(cString: text)
         }
-        return "#!lua\(flags)\nlocal VERSION = '\(Scripts.version)'\n" + files.joined(separator: "\n")
+        return "#!lua\(flags)\nlocal VERSION = '\(Scripts.version)'\n" + texts.joined(separator: "\n")
     }
 }

@@ -9,7 +9,7 @@ struct Server: Sendable {
 
     /// Asks the server, and checks that it is one that will do.
     init(_ client: Client, _ wanted: RedisDurability?, atMost time: Duration) async throws(DurableError) {
-        let info = Self.fields(try await client.ask(.command(Command("INFO")), atMost: time).text ?? "")
+        let info = Self.fields(try await client.ask([.command(Command("INFO"))], atMost: time)[0].text ?? "")
         let valkey = info["valkey_version"]
         let version = valkey ?? info["redis_version"] ?? "0"
         name = (valkey == nil ? "Redis " : "Valkey ") + version
@@ -20,7 +20,7 @@ struct Server: Sendable {
         let settings: [String: String]
         do throws(DurableError) {
             let names = ["appendonly", "appendfsync", "no-appendfsync-on-rewrite", "maxmemory-policy"]
-            let reply = try await client.ask(.command(Command(["CONFIG", "GET"] + names)), atMost: time)
+            let reply = try await client.ask([.command(Command(["CONFIG", "GET"] + names))], atMost: time)[0]
             let texts = (reply.list ?? []).map { $0.text ?? "" }
             settings = Dictionary(
                 stride(from: 0, to: texts.count - 1, by: 2).map { (texts[$0], texts[$0 + 1]) }, uniquingKeysWith: { $1 }

@@ -106,7 +106,7 @@ struct CounterChange: Equatable {
 }
 
 extension SQLiteTransaction {
-    package mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) {
+    package mutating func count(_ totals: DurableTotals, of key: [UInt8], in namespace: DurableNamespace) {
         counters[namespace.id, default: CounterChange()].totals += totals
     }
 

@@ -3,7 +3,7 @@ package import LullDurable
 
 /// A transaction of a file: the table on which the steps of ``DurableTable`` work, and the calls of a store by the
 /// names of namespaces.
-package struct SQLiteTransaction: DurableTable {
+package struct SQLiteTransaction: StoreTable {
     let connection: Connection
     package let limits: DurableLimits
     /// The numbers and the time of the file as they will be after the transaction.

@@ -5,6 +5,17 @@ internal import Testing
 extension ConformanceCase {
     /// Which runs are handed out, and in which order.
     static let claims: [ConformanceCase] = [
+        ConformanceCase("a worker whose own leases have ended dies of them, and finds what is due behind them") {
+            fixture in
+            try await fixture.open(.debounce(0))
+            for key in ["d", "e", "b"] { try await fixture.submit("old", key) }
+            let held = try await fixture.claim(lease: 3, maxAttempts: 1)
+            fixture.pass(9)
+            try await fixture.submit("new", "c")
+            let answer = try await fixture.answer(limit: 1, maxAttempts: 1, holding: held)
+            #expect(answer.runs.map(\.text) == ["c trailing new"])
+            #expect(answer.dead.map(\.id).sorted() == held.map(\.id).sorted())
+        },
         ConformanceCase("runs are handed out in the order of the instants since which they may start") { fixture in
             try await fixture.open(.debounce(10))
             // Of `lease` the lease ends at 22, of `retry` the backoff at 24; the others are due at 21, 23 and 25.

@@ -5,6 +5,21 @@ internal import Testing
 extension ConformanceCase {
     /// Flush and cancel.
     static let ends: [ConformanceCase] = [
+        ConformanceCase("neighbouring runs are listed as two that have ended") { fixture in
+            try await fixture.open(.debounce(0))
+            try await fixture.submit("a")
+            let first = try await fixture.claimOne()
+            try await fixture.submit("b")
+            try await fixture.complete(first)
+            let second = try await fixture.claimOne()
+            try await fixture.complete(second)
+            let ended = try await fixture.ended(of: "k")
+            #expect(ended.map(\.how) == [.completed, .completed])
+            #expect(ended.map(\.run) == [second.id, first.id])
+            #expect(ended.map(\.submits) == [second.submits, first.submits])
+            #expect(second.submits.lowerBound == first.submits.upperBound + 1)
+            #expect(try await fixture.ended() == ended)
+        },
         ConformanceCase("flush makes what is pending ready now, and the gate idle") { fixture in
             try await fixture.open(.debounce(10, .both))
             try await fixture.submit("a")

@@ -167,7 +167,12 @@ struct StoreServerTests {
         #expect(status["memoryLimit"] is NSNull)
         let table = try store.run("status").lines
         #expect(table.last?.hasPrefix("durability: memory; memory: ") == true, "\(table)")
-        #expect(table.last?.hasSuffix(" MB; limit: none") == true, "\(table)")
+        #expect(
+            table.last?.hasSuffix(" MB; limit: none; when full: noeviction; clock behind: none; opened again: 0") == true,
+            "\(table)")
+        #expect(status["maxmemoryPolicy"] as? String == "noeviction")
+        #expect(status["clockBehind"] is NSNull)
+        #expect(status["reopenings"] as? Int == 0)
         let metrics = try store.run("status --format openmetrics").output
         _ = try OpenMetricsText(metrics)
         #expect(metrics.contains("\nlull_durability_info{name=\"memory\"} 1\n"))

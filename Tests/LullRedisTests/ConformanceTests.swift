@@ -19,6 +19,7 @@ struct RedisConformanceTests {
         "a submitter's flush or cancel does not change what is due, claimed or between two attempts",
         "runs are handed out in the order of the instants since which they may start",
         "the order is the same when they are asked for one at a time",
+        "a worker whose own leases have ended dies of them, and finds what is due behind them",
         "run ids and fences are new with every run, of all keys and namespaces",
         "a token that was used with another key is an error, and changes nothing",
     ]

@@ -25,7 +25,9 @@ struct RedisConnectionTests {
     /// The submits that are pending.
     private func count(_ store: RedisStore) async throws -> Int {
         var count = 0
-        try await store.scan("n") { _, stored, _ in count += stored.row.gate.count }
+        for place in try await store.places(of: "n") {
+            try await store.scan(place) { _, stored in count += stored?.row.gate.count ?? 0 }
+        }
         return count
     }
 
@@ -67,18 +69,30 @@ struct RedisConnectionTests {
         let store = try await RedisStore(url: proxy.url(database))
         try await store.open("w", DurableRules(.debounce(for: .zero)))
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(600), maxAttempts: 3)
-        let claim = DurableClaim(namespace: "w", terms: terms, limit: 4)
-        #expect(try await store.claim(claim).runs.isEmpty)
-        _ = try await store.submit(DurableSubmission(namespace: "w", key: [1], value: [1]))
         let direct = try await RedisStore(url: server.url(database))
-        proxy.change(to: .losesAnswers)
-        let lost = Task.detached { try await store.claim(claim).runs }
-        try await waitUntil { try await direct.status().first { $0.namespace == "w" }?.running == 1 }
-        try await waitUntil { proxy.lost != 0 }
+        for key in 0..<200 {
+            _ = try await direct.submit(DurableSubmission(namespace: "w", key: [UInt8(key)], value: [1]))
+        }
+        let isDone = Guarded(false)
+        let accidents = Task.detached {
+            while !isDone.value {
+                try? await Task.sleep(for: .milliseconds(20))
+                proxy.change(to: .losesAnswers)
+                try? await Task.sleep(for: .milliseconds(5))
+                proxy.change(to: .forwards)
+            }
+        }
+        var runs: [DurableRun] = []
+        while runs.count < 200 {
+            let claim = DurableClaim(namespace: "w", terms: terms, holding: runs.map(\.id), limit: 3)
+            runs += (try? await store.claim(claim).runs) ?? []
+        }
+        isDone.change { $0 = true }
+        await accidents.value
         proxy.change(to: .forwards)
-        var runs = (try? await lost.value) ?? []
-        if runs.isEmpty { runs = try await store.claim(claim).runs }
-        #expect(runs.map(\.attempt) == [1])
+        #expect(proxy.lost > 5)
+        #expect(Set(runs.map(\.key)).count == 200)
+        #expect(Set(runs.map(\.attempt)) == [1])
         await store.close()
         await direct.close()
         proxy.close()
@@ -163,6 +177,7 @@ struct RedisConnectionTests {
         _ = try await submit(2, to: store)
         #expect(try await count(store) == 1)
         #expect(try await store.status().map(\.rules) == [rules])
+        #expect(try await store.health().reopenings == 1)
         await store.close()
     }
 }

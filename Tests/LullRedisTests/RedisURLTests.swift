@@ -68,16 +68,4 @@ struct RedisURLTests {
         #expect(Shard.of(Array("123456789".utf8), among: 1 << 32) == 0xCBF4_3926)
         #expect(Shard.of(Array("anything".utf8), among: 1) == 0)
     }
-
-    @Test
-    func `of bytes that are no value of the scripts give none`() {
-        #expect(Packed([0x93, 0x01, 0xA1, 0x61, 0xC2]) == .list([.number(1), .bytes([0x61]), .bool(false)]))
-        #expect(Packed([0x81, 0xA1, 0x61, 0xCF, 0, 0, 0, 1, 0, 0, 0, 0]) == .map(["a": .number(1 << 32)]))
-        #expect(Packed([0xD1, 0xFF, 0xFE]) == .number(-2))
-        for bytes: [UInt8] in [
-            [], [0xC1], [0xA5, 1], [0xCF, 1], [0x92, 1], [0xDC, 0], [0xDB, 0xFF, 0xFF, 0xFF, 0xFF],
-        ] {
-            #expect(Packed(bytes) == nil)
-        }
-    }
 }

@@ -44,6 +44,16 @@ struct RedisServerTests {
     }
 
     @Test
+    func `says what a server does when its memory is full, also if that is changed later`() async throws {
+        let server = try TestRedis(["save ''", "maxmemory 100mb"])
+        let store = try await RedisStore(url: server.url())
+        #expect(try await store.health().policy == "noeviction")
+        try server("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        #expect(try await store.health().policy == "allkeys-lru")
+        await store.close()
+    }
+
+    @Test
     func `takes the durability at its word where the server hides its settings, and needs it named`() async throws {
         let server = try TestRedis(["save ''", "rename-command CONFIG ''"])
         #expect(await message(server.url(durability: nil)).contains("hides its settings"))

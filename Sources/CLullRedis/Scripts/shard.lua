@@ -1,31 +1,28 @@
--- The rules of the namespace, the words for them, and the numbers that the shard draws.
-if version ~= VERSION then return redis.error_reply('VERSION ' .. version) end
+-- What scripts begin with. KEYS: the structures of a shard, in this order. Each has the member '\255lull', so that it
+-- never disappears.
+local META, ROWS, VALUES, DUE, HELD, NAMES, READY, ENDS, ENDED, PAST, AGED, DEAD, INBOX = unpack(KEYS)
+local call = redis.call
 
--- Phases of a gate; edges; what becomes of a submit.
-local IDLE, RESTING, OPEN, FULL = 0, 1, 2, 3
-local LEADING, TRAILING, MAX_WAIT, MAX_COUNT, FLUSH = 1, 2, 3, 4, 5
-local JOIN, LEAD, COMPLETE, ABSORB = 1, 2, 3, 4
-
-local n = {}
-n.throttles, n.wait, n.max_wait, n.leading, n.trailing, n.extends, n.max_count, n.combination, n.max_batch, n.spacing,
-    n.restart, n.starts, n.period, n.burst, n.max_running = unpack(unpacked(rules))
-n.max_count = n.max_count or NEVER
-n.latest, n.first, n.collect = n.combination == 'latest', n.combination == 'first', n.combination == 'collect'
-n.span = n.throttles and n.wait or n.max_wait or NEVER
-n.ends_with_execution = not n.throttles and not n.leading
-
--- The run ids of a shard leave its own remainder when they are divided by the number of shards.
-local shard, shards = unpack(unpacked(place))
-
-local function plus(a, b)
-    return min(a + b, NEVER)
+-- Instants are microseconds since 1970.
+local function time()
+    local time = call('TIME')
+    return time[1] * 1000000 + time[2]
 end
 
-local function next_fence()
-    fence = max(fence + shards, now - now % shards + shard)
-    return fence
+local function digits(number)
+    return string.format('%.0f', number)
 end
 
--- An error in one of these, of another type than it should be, must not come after the first change.
-for _, hash in ipairs({ ROWS, VALUES, PAST }) do call('HLEN', hash) end
-for _, set in ipairs({ DUE, HELD, ENDED, ANSWERED, DEAD, NAMES, READY }) do call('ZCARD', set) end
+-- Gives a command its arguments, some at a time.
+local function change(command, key, list, n)
+    for start = 1, n, 2000 do call(command, key, unpack(list, start, math.min(start + 1999, n))) end
+end
+
+-- Ends the script unless the shard is of this version, and its structures are what they should be: an error comes
+-- before the first change.
+local function check(version)
+    if not version then error({ err = 'NOPOLICY the namespace has never been opened with a policy' }) end
+    if version ~= VERSION then error({ err = 'VERSION ' .. version }) end
+    for _, hash in ipairs({ ROWS, VALUES, PAST }) do call('HLEN', hash) end
+    for _, set in ipairs({ DUE, HELD, NAMES, READY, ENDS, ENDED, AGED, DEAD, INBOX }) do call('ZCARD', set) end
+end

@@ -217,16 +217,27 @@ extension PostgresStore: WatchedStore {
 
 extension RedisStore: WatchedStore {
     func health() async throws(DurableError) -> [Measure]? {
-        let memory = try await memory()
+        let health: RedisStore.Health = try await health()
         let mode = Figure(
             "durability", "lull_durability", "What the server does with a submit before it answers.", .name)
         let used = Figure("memory", "lull_memory", "The memory that the data of the server takes.", .bytes)
         let limit = Figure(
             "limit", as: "memoryLimit", "lull_memory_limit",
             "The memory at which the server refuses submits; 0 if it has no limit.", .bytes)
+        let eviction = Figure(
+            "when full", as: "maxmemoryPolicy", "lull_maxmemory_policy",
+            "What the server does when its memory is full: with all but noeviction, pending work is lost.", .name)
+        let behind = Figure(
+            "clock behind", as: "clockBehind", "lull_clock_behind",
+            "How far the server's clock is behind the latest instant that was stored; 0 if it is not.", .duration)
+        let reopened = Figure(
+            "opened again", as: "reopenings", "lull_reopenings",
+            "How often a namespace was opened again since the server had lost it.", .none)
         return [
-            Measure(mode, .name("\(durability)")), Measure(used, .number(memory.used)),
-            Measure(limit, .number(memory.limit)),
+            Measure(mode, .name("\(durability)")), Measure(used, .number(health.memory)),
+            Measure(limit, .number(health.memoryLimit)), Measure(eviction, .name(health.policy ?? "hidden")),
+            Measure(behind, .duration(health.clockBehind > .zero ? health.clockBehind : nil)),
+            Measure(reopened, .count(health.reopenings)),
         ]
     }
 }

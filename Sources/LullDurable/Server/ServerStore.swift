@@ -97,6 +97,16 @@ package struct ServerState<Known: Sendable>: WakingState {
     package mutating func noteHint(_ namespace: String?) {
         if let namespace { wakeSignal.signalAll(in: namespace) } else { wakeSignal.signalAll() }
     }
+
+    /// Begins to forget, if that is due or asked for; the next time is in ten seconds.
+    package mutating func beginsForgetting(now isDue: Bool) -> Bool {
+        guard isDue || nextForgetting <= .now else { return false }
+        nextForgetting = .now + .seconds(10)
+        return true
+    }
+
+    /// Forgets again soon: there is more.
+    package mutating func forgetSoon() { nextForgetting = .now + .milliseconds(100) }
 }
 
 /// The connections of a store, and the thread that uses them.

@@ -24,7 +24,6 @@ extension DurableTable {
             let certain = wanted == 0 || found.count < wanted ? now : last.wake
             try take(from: found, through: certain, &result, claim, in: namespace, at: now)
         }
-        if result.totals != DurableTotals() { try count(result.totals, in: namespace) }
         if namespace.rules.limit != nil, result.room.limiter.arrival != result.room.stored {
             try setArrival(result.room.limiter.arrival, in: namespace)
         }
@@ -90,7 +89,7 @@ extension DurableTable {
             var endings: [DurableEnding] = []
             // The run may start, so if a worker has it, its lease has expired.
             let wasLost = row.run.map { !$0.isInBackoff } ?? false
-            if wasLost { result.totals.lostLeases += 1 }
+            var totals = DurableTotals(lostLeases: wasLost ? 1 : 0)
             let isClaimed = row.claim(
                 claim.terms, at: now, by: namespace.rules, sequence: &sequence, rest: rest, &endings)
             try write(row, of: old.key, from: old, isWorkers: true, endings, at: now, in: namespace)
@@ -99,11 +98,12 @@ extension DurableTable {
             }
             result.room.note(isClaimed: isClaimed, wasLost: wasLost, until: row.run?.state.end, at: now)
             if isClaimed, let run = row.run {
-                result.totals.countAttempt(of: run)
+                totals.countAttempt(of: run)
                 let entry = DurableEntry(handle: old.handle, key: old.key, row: row, wake: old.wake)
                 let values = try values(ofRunIn: entry, in: namespace)
                 result.runs.append(DurableRun(key: old.key, stored: values, run: run))
             }
+            if totals != DurableTotals() { try count(totals, of: old.key, in: namespace) }
         }
     }
 
@@ -155,7 +155,9 @@ extension DurableTable {
         case .failed(let error, let retry):
             row.fail(Array(error.utf8), retry: retry, at: now, by: namespace.rules, &endings)
             // A run that was interrupted is counted as that.
-            if !row.hasPutBack(old.row, endings) { try count(DurableTotals(failures: 1), in: namespace) }
+            if !row.hasPutBack(old.row, endings) {
+                try count(DurableTotals(failures: 1), of: report.key, in: namespace)
+            }
         case .released:
             row.release(at: now, by: namespace.rules, &endings)
         case .interrupted:
@@ -259,7 +261,6 @@ private struct ClaimResult<Place> {
     var runs: [DurableRun]
     /// Runs whose last lease has expired.
     var dead: [DurableRun] = []
-    var totals = DurableTotals()
     var room: StartRoom<Place>
 }
 

@@ -17,7 +17,8 @@ extension DurableTable {
         var endings: [DurableEnding] = []
         let due = row.submit(
             submission.storedValue, at: now, wait: submission.wait,
-            submitter: DurableRow.Submitter(submission.submitter), by: namespace.rules, &endings)
+            submitter: DurableRow.Submitter(submission.submitter), atLeast: leastGeneration, by: namespace.rules,
+            &endings)
         let receipt = DurableReceipt(
             namespace: namespace.name, key: submission.key, generation: row.generation,
             dueIn: due.map { DurableNamespace.time(from: now, to: $0) }, due: due?.nanoseconds)
@@ -126,7 +127,7 @@ extension DurableTable {
         if namespace.rules.whileRunning != .queue {
             if row.interrupts(old?.row, by: namespace.rules) { noteInterruption(in: namespace) }
             if row.hasPutBack(old?.row, endings) {
-                try count(DurableTotals(restarted: 1), in: namespace)
+                try count(DurableTotals(restarted: 1), of: key, in: namespace)
             }
         }
         for ending in endings {

@@ -1,20 +1,15 @@
 package import LullCore
 
-/// The rows of a store inside one atomic step, at one instant.
+/// The rows of a store inside one atomic step, at one instant: of a whole store, or some that a server had.
 ///
 /// A store brings these functions. The rules are in the extensions of this protocol, written once: the steps
-/// (``submit(_:in:at:)``, ``claim(_:in:at:)``, ``report(_:in:at:)`` and the others), and what the calls of a
-/// ``RowStore`` make of them.
+/// (``submit(_:in:at:)``, ``claim(_:in:at:)``, ``report(_:in:at:)`` and the others).
 package protocol DurableTable {
     /// A name of a row that costs little: its number, or its key.
     associatedtype Place: Sendable
 
-    /// The present instant of the store's time.
-    var now: CoreInstant { get }
-    /// The same on the wall clock, for people.
-    var wall: CoreInstant { get }
-    /// How large values may be, and how long ends and tokens are kept.
-    var limits: DurableLimits { get }
+    /// The least number that a submit gets: for a store that may lose its latest steps, a number that has grown since.
+    var leastGeneration: Int64 { get }
     /// The source of fences and run ids: one number for the whole store, which only grows.
     var sequence: Int64 { get set }
     /// The highest generation of all deleted rows.
@@ -75,8 +70,8 @@ package protocol DurableTable {
         in namespace: DurableNamespace
     ) throws(DurableError) -> [(place: Place, until: CoreInstant)]
 
-    /// Adds what has happened in a step to the counters of a namespace.
-    mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) throws(DurableError)
+    /// Adds what has happened to a key in a step to the counters of a namespace.
+    mutating func count(_ totals: DurableTotals, of key: [UInt8], in namespace: DurableNamespace) throws(DurableError)
     /// Takes note that workers have to look at their runs: see ``StoreCalls/interruptions(of:besides:in:atMost:)``.
     mutating func noteInterruption(in namespace: DurableNamespace)
 
@@ -122,6 +117,20 @@ package protocol DurableTable {
     mutating func forget(
         endsBefore ended: CoreInstant, tokensBefore tokens: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError)
+}
+
+extension DurableTable {
+    package var leastGeneration: Int64 { .min }
+}
+
+/// All rows of a store inside one atomic step, and what the calls of a ``RowStore`` make of them.
+package protocol StoreTable: DurableTable {
+    /// The present instant of the store's time.
+    var now: CoreInstant { get }
+    /// The same on the wall clock, for people.
+    var wall: CoreInstant { get }
+    /// How large values may be, and how long ends and tokens are kept.
+    var limits: DurableLimits { get }
 
     // MARK: - Namespaces
 

@@ -1,7 +1,7 @@
 package import LullCore
 
 /// The rows of a store in memory.
-package struct MemoryTable: DurableTable {
+package struct MemoryTable: StoreTable {
     package var now = CoreInstant.origin
     package var wall = CoreInstant.origin
     package let limits: DurableLimits
@@ -138,7 +138,7 @@ package struct MemoryTable: DurableTable {
         }
     }
 
-    package mutating func count(_ totals: DurableTotals, in namespace: DurableNamespace) {
+    package mutating func count(_ totals: DurableTotals, of key: [UInt8], in namespace: DurableNamespace) {
         self[namespace].totals += totals
     }
 

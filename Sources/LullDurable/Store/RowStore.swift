@@ -5,7 +5,7 @@ package import LullCore
 /// signal, and has all calls from here.
 package protocol RowStore: StoreCalls {
     /// The rows as a step sees them.
-    associatedtype Table: DurableTable
+    associatedtype Table: StoreTable
 
     /// Makes one atomic step, which is committed before this returns.
     ///
@@ -291,7 +291,7 @@ extension RowStore {
     }
 }
 
-extension DurableTable {
+extension StoreTable {
     /// The rows between two looks at the time in ``change(_:_:in:for:)``.
     private static var rowsPerLook: Int { 32 }
 

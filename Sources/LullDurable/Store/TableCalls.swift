@@ -2,7 +2,7 @@ package import LullCore
 
 // What the calls of a store do in a step, by the names of namespaces: each written once for all stores of rows.
 
-extension DurableTable {
+extension StoreTable {
     // MARK: - Namespaces
 
     /// See ``StoreCalls/open(_:_:)``.

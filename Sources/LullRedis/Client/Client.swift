@@ -1,14 +1,13 @@
 internal import CLullRedis
+internal import LullCore
 internal import LullDurable
 
 /// The calls of a store, which a thread of its own makes.
 ///
-/// Submits share scripts (``SubmitQueue``). Other calls are sent over another connection to the same server.
-final class Client: ServerClient {
+/// Steps share scripts (``StepRunner``). Other calls are sent over another connection to the same server.
+final class Client: Sendable {
     struct Call: Sendable {
-        let content: Job.Content
-        let role: Job.Role
-        let isRepeatable: Bool
+        let contents: [Job.Content]
         let replicas: Int?
         let deadline: ContinuousClock.Instant
         let answer: @Sendable (Job.Answer) -> Void
@@ -16,11 +15,13 @@ final class Client: ServerClient {
 
     /// What callers give to the thread.
     enum Item: Sendable {
-        case submit(SubmitQueue.Entry)
+        case step(KeyStep)
+        case exchange(ShardExchange)
+        case write(KeyWrite, WriteTerms, @Sendable (Job.Answer) -> Void)
         case call(Call)
         /// Listens to the hints of a namespace from now on.
         case listen(namespace: String)
-        /// The number of replicas for which submits wait.
+        /// The number of replicas for which what is written waits.
         case replicas(Int)
     }
 
@@ -28,13 +29,23 @@ final class Client: ServerClient {
 
     /// Starts the thread.
     ///
-    /// - Parameter notified: Receives the namespaces in which something may be due, and nil if hints may have been
-    ///   missed.
+    /// - Parameter noticed: Receives what concerns the store.
     init(
-        _ url: RedisURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void
+        _ url: RedisURL, _ options: ServerOptions, noticed: @escaping @Sendable (Notice) -> Void
     ) throws(DurableError) {
         try Self.loadLibrary(withTLS: url.usesTLS)
-        thread = try StoreThread("lull-redis") { ClientLoop(url, options, notified: notified).run($0) }
+        thread = try StoreThread("lull-redis") { ClientLoop(url, options, noticed: noticed).run($0) }
+    }
+
+    /// What the thread sees beside what it was asked for.
+    enum Notice: Sendable {
+        /// Others say that something may be due in a namespace; nil if in any, since hints may have been missed.
+        case hint(String?)
+        /// A step has been written: when the earliest of its rows wakes that wakes sooner than before, and whether runs
+        /// may have been interrupted.
+        case written(String, wake: CoreInstant?, isInterrupting: Bool)
+        /// The server's clock is behind the latest instant that was stored.
+        case isBehind(ShardPlace, CoreDuration)
     }
 
     /// Finds the library of the protocol on this machine, once.
@@ -42,35 +53,54 @@ final class Client: ServerClient {
         if let why = withTLS ? lull_redis_load_tls() : lull_redis_load() { throw .unusable(String(cString: why)) }
     }
 
-    func add(_ entry: SubmitQueue.Entry) -> Bool { thread.add(.submit(entry)) }
+    func add(_ step: KeyStep) { if !thread.add(.step(step)) { step.finish(.closed) } }
 
-    /// Makes a call, and waits for its answer.
-    func ask(
-        _ content: Job.Content, in namespace: String = "", isRepeatable: Bool = true, replicas: Int? = nil,
-        atMost time: Duration
-    ) async throws(DurableError) -> Reply {
-        let answer = await withCheckedContinuation { continuation in
-            add(content, isRepeatable: isRepeatable, replicas: replicas, atMost: time) {
-                continuation.resume(returning: $0)
-            }
-        }
-        return try answer.get(in: namespace).reply(for: replicas)
+    func add(_ exchange: ShardExchange) {
+        if !thread.add(.exchange(exchange)) { exchange.answer(.failure(.closed)) }
     }
 
-    /// Makes a call, and returns at once.
+    /// Writes what no step has made of a row; returns false if something has changed meanwhile, and nothing was
+    /// written.
+    func write(_ write: KeyWrite, _ terms: WriteTerms, replicas: Int?) async throws(DurableError) -> Bool {
+        let answer = await withCheckedContinuation { continuation in
+            let isAdded = thread.add(.write(write, terms) { continuation.resume(returning: $0) })
+            if !isAdded { continuation.resume(returning: .closed) }
+        }
+        return try answer.get(in: terms.place.namespace).replies(for: replicas)[0].list?.isEmpty == true
+    }
+
+    /// What a write requires, beside its own.
+    struct WriteTerms: Sendable {
+        var place: ShardPlace
+        var settings: [UInt8]
+        var now: CoreInstant
+        var guards: [[String]]
+        var waits: Bool
+        var deadline: ContinuousClock.Instant
+    }
+
+    /// Makes calls that change nothing, and waits for their answers.
+    func ask(
+        _ contents: [Job.Content], in namespace: String = "", replicas: Int? = nil, atMost time: Duration
+    ) async throws(DurableError) -> [Reply] {
+        let answer = await withCheckedContinuation { continuation in
+            add(contents, replicas: replicas, atMost: time) { continuation.resume(returning: $0) }
+        }
+        return try answer.get(in: namespace).replies(for: replicas)
+    }
+
+    /// Makes calls, and returns at once.
     func add(
-        _ content: Job.Content, isRepeatable: Bool = true, replicas: Int? = nil, atMost time: Duration,
+        _ contents: [Job.Content], replicas: Int? = nil, atMost time: Duration,
         _ answer: @escaping @Sendable (Job.Answer) -> Void
     ) {
-        let call = Call(
-            content: content, role: .calls, isRepeatable: isRepeatable, replicas: replicas, deadline: .now + time,
-            answer: answer)
+        let call = Call(contents: contents, replicas: replicas, deadline: .now + time, answer: answer)
         if !thread.add(.call(call)) { answer(.closed) }
     }
 
     func listen(_ namespace: String) { _ = thread.add(.listen(namespace: namespace)) }
 
-    /// Lets submits wait for replicas from now on.
+    /// Lets what is written wait for replicas from now on.
     func waitForReplicas(_ count: Int) { _ = thread.add(.replicas(count)) }
 
     var isClosed: Bool { thread.isClosed }

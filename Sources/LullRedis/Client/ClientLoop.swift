@@ -2,15 +2,15 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 
-/// The thread of a client: its connections, its submits, and what is sent where.
-final class ClientLoop {
+/// The thread of a client: its connections, its steps, and what is sent where.
+final class ClientLoop: RowServer {
     /// How long after a temporary error a job is sent again.
     private static let pause = Duration.milliseconds(20)
 
     private let url: RedisURL
-    private let options: ServerOptions
-    private let notified: @Sendable (String?) -> Void
-    private var queue = SubmitQueue()
+    let options: ServerOptions
+    let noticed: @Sendable (Client.Notice) -> Void
+    private(set) lazy var runner = StepRunner(self)
     private var replicas: Int?
     /// The servers of a cluster, or the one that the URL names.
     private var nodes: [RedisURL.Address?: Node] = [:]
@@ -18,28 +18,28 @@ final class ClientLoop {
     private var channels: Set<String> = []
     /// The server of each slot, as far as it is known; empty without a cluster.
     private var slots: [Int: RedisURL.Address] = [:]
-    /// Jobs that are sent again later.
+    /// Jobs that are sent again later, and other calls.
     private var delayed: [(at: Job.Instant, job: Job)] = []
-    /// The number of this client, and of its latest batch: the server answers a repeated batch with its first answers.
-    private let number = Int64.random(in: 1...Int64.max)
-    private var latestBatch: Int64 = 0
-    /// Batches that can be under way, so that one is on its way while another is executed.
-    private var slotsForBatches = [true, true]
+    private var pauses: [(at: Job.Instant, call: () -> Void)] = []
+    /// The number of this client, by which keys are taken.
+    let number = Int64.random(in: 1...Int64.max)
+    var batches = BatchNumbers()
+    var rules = RulesCache()
     private var trouble = "no connection yet"
 
     /// The connections to a server.
     private struct Node {
-        var submits: Link
+        var steps: Link
         var calls: Link
     }
 
-    init(_ url: RedisURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void) {
+    init(_ url: RedisURL, _ options: ServerOptions, noticed: @escaping @Sendable (Client.Notice) -> Void) {
         self.url = url
         self.options = options
-        self.notified = notified
+        self.noticed = noticed
     }
 
-    private var links: [Link] { nodes.values.flatMap { [$0.submits, $0.calls] } + (listening.map { [$0] } ?? []) }
+    private var links: [Link] { nodes.values.flatMap { [$0.steps, $0.calls] } + (listening.map { [$0] } ?? []) }
 
     /// Makes calls until the client is closed and all have been answered.
     func run(_ thread: StoreThread<Client.Item>) {
@@ -48,20 +48,17 @@ final class ClientLoop {
             for item in items { take(item) }
             if isClosed { listening?.staysConnected = false }
             let now = ContinuousClock.now
-            for entry in queue.takeExpired(at: now).unsent {
-                entry.answer(.failure(.refused("the server did not answer in time: \(trouble)")))
-            }
-            sendBatches()
+            runner.run(at: now)
             sendDelayed(at: now)
             for link in links { link.step(at: now) }
-            if isClosed, queue.isEmpty, delayed.isEmpty,
-                nodes.values.allSatisfy({ $0.submits.isFree && $0.calls.isFree })
+            if isClosed, runner.isEmpty, delayed.isEmpty, pauses.isEmpty,
+                nodes.values.allSatisfy({ $0.steps.isFree && $0.calls.isFree })
             {
                 return
             }
             let waiting = links.compactMap { link in link.descriptor.map { (link, $0) } }
-            var instants = links.compactMap(\.deadline) + delayed.map(\.at)
-            if let deadline = queue.deadline { instants.append(deadline) }
+            var instants = links.compactMap(\.deadline) + delayed.map(\.at) + pauses.map(\.at)
+            if let deadline = runner.queue.deadline { instants.append(deadline) }
             let ready = thread.wait(for: waiting.map(\.1), until: instants.min())
             let then = ContinuousClock.now
             for index in ready { waiting[index].0.descriptorIsReady(at: then) }
@@ -70,12 +67,14 @@ final class ClientLoop {
 
     private func take(_ item: Client.Item) {
         switch item {
-        case .submit(let entry): queue.add(entry)
+        case .step(let step): runner.add(step)
+        case .exchange(let exchange): runner.exchange(exchange)
+        case .write(let write, let terms, let answer): send(write, terms, answer)
         case .call(let call):
             send(
                 Job(
-                    content: call.content, role: call.role, deadline: call.deadline, isRepeatable: call.isRepeatable,
-                    replicas: call.replicas, answer: call.answer))
+                    contents: call.contents, role: .calls, deadline: call.deadline, replicas: call.replicas,
+                    answer: call.answer))
         case .listen(let namespace): listen(namespace)
         case .replicas(let count): replicas = count
         }
@@ -83,11 +82,11 @@ final class ClientLoop {
 
     // MARK: - Routing
 
-    private func send(_ job: Job) {
+    func send(_ job: Job) {
         let address = job.asked ?? job.slotKey.flatMap { slots[Slot.of($0)] }
         let node = node(at: address)
         switch job.role {
-        case .submits: node.submits.add(job)
+        case .steps: node.steps.add(job)
         case .calls: node.calls.add(job)
         }
     }
@@ -96,8 +95,8 @@ final class ClientLoop {
     private func node(at address: RedisURL.Address?) -> Node {
         if let node = nodes[address] { return node }
         let addresses = address.map { [$0] } ?? url.addresses
-        let node = Node(submits: Link(url, addresses), calls: Link(url, addresses))
-        for link in [node.submits, node.calls] {
+        let node = Node(steps: Link(url, addresses), calls: Link(url, addresses))
+        for link in [node.steps, node.calls] {
             link.giveBack = { [unowned self, unowned link] job, error in giveBack(job, error, from: link) }
             link.learned = { [unowned self, unowned link] in learn($0, from: link) }
         }
@@ -125,7 +124,6 @@ final class ClientLoop {
             case .later, .reconnect, .none: break
             }
         } else {
-            if job.wasSent, !job.isRepeatable { return job.answer(.lost(link.trouble)) }
             // The slot may have got another master, which another server knows.
             if let key = job.slotKey { slots[Slot.of(key)] = nil }
         }
@@ -144,7 +142,15 @@ final class ClientLoop {
         let due = delayed.filter { $0.at <= now || $0.job.deadline <= now }
         delayed.removeAll { $0.at <= now || $0.job.deadline <= now }
         for (_, job) in due { sendOrExpire(job) }
+        let over = pauses.filter { $0.at <= now }
+        pauses.removeAll { $0.at <= now }
+        for (_, call) in over { call() }
     }
+
+    func delay(_ call: @escaping () -> Void) { pauses.append((.now + .milliseconds(2), call)) }
+
+    /// The number of replicas that have to have what is written.
+    var wantedReplicas: Int? { replicas }
 
     /// A server that does not know its own name answers with an empty one.
     private func address(_ host: String, _ port: Int, from link: Link) -> RedisURL.Address {
@@ -163,69 +169,6 @@ final class ClientLoop {
         }
     }
 
-    // MARK: - Submits
-
-    private func sendBatches() {
-        while let place = slotsForBatches.firstIndex(of: true), queue.hasWaiting {
-            let batch = queue.takeBatch()
-            if batch.isEmpty { return }
-            slotsForBatches[place] = false
-            send(batch, at: place)
-        }
-    }
-
-    private func send(_ batch: [SubmitQueue.Entry], at place: Int) {
-        latestBatch += 1
-        var arguments = Command([])
-        arguments.add(options.microseconds)
-        arguments.add("\(number).\(place)")
-        arguments.add(latestBatch)
-        for submission in batch.map(\.submission) {
-            arguments.add(submission.key)
-            arguments.add(submission.storedValue)
-            arguments.add(submission.wait.map(\.stored))
-            arguments.add(submission.token ?? "")
-            arguments.add(submission.submitter)
-        }
-        let first = batch[0]
-        // A batch of one that is late must not take the time of the others.
-        let deadline = batch.map(\.deadline).max() ?? .now
-        send(
-            Job(
-                content: .script(
-                    .submit, namespace: first.submission.namespace, shard: first.shard, arguments: arguments),
-                role: .submits, deadline: deadline, isRepeatable: true, replicas: replicas
-            ) { [unowned self] answer in
-                finish(batch, at: place, with: answer)
-            })
-    }
-
-    private func finish(_ batch: [SubmitQueue.Entry], at place: Int, with answer: Job.Answer) {
-        slotsForBatches[place] = true
-        queue.finish(batch, repeating: [])
-        for (index, entry) in batch.enumerated() {
-            let submission = entry.submission
-            entry.answer(
-                Result { () throws(DurableError) in
-                    let reply = try answer.get(in: submission.namespace).reply(for: replicas)
-                    return try Self.receipt(for: submission, at: index, in: reply)
-                })
-        }
-    }
-
-    private static func receipt(
-        for submission: DurableSubmission, at index: Int, in reply: Reply
-    ) throws(DurableError) -> DurableReceipt {
-        guard let status = reply[4 * index].number, let number = reply[4 * index + 1].number else {
-            throw .notUnderstood
-        }
-        if status == 1 { throw .tokenOfOtherKey(token: submission.token ?? "") }
-        return DurableReceipt(
-            namespace: submission.namespace, key: submission.key, generation: number,
-            dueIn: reply[4 * index + 3].number.map { Duration(CoreDuration(stored: $0)) },
-            due: reply[4 * index + 2].number.map { CoreInstant(stored: $0).nanoseconds })
-    }
-
     // MARK: - Hints
 
     private func listen(_ namespace: String) {
@@ -235,11 +178,11 @@ final class ClientLoop {
             link.staysConnected = true
             link.connected = { [unowned self, unowned link] in
                 try? link.subscribe(Command(["SUBSCRIBE"] + channels))
-                notified(nil)
+                noticed(.hint(nil))
             }
             link.received = { [unowned self] reply in
                 guard reply[0].text == "message", let channel = reply[1].text else { return }
-                notified(String(channel.dropFirst(Scripts.channel("").count)))
+                noticed(.hint(String(channel.dropFirst(Scripts.channel("").count))))
             }
             listening = link
             return
@@ -249,11 +192,40 @@ final class ClientLoop {
 }
 
 extension Job.Answered {
-    /// Returns the reply, or throws if too few replicas have it.
-    func reply(for wanted: Int?) throws(DurableError) -> Reply {
+    /// Returns the replies, or throws if too few replicas have what was written.
+    func replies(for wanted: Int?) throws(DurableError) -> [Reply] {
         if let wanted, let replicas, replicas < wanted {
             throw .unknown("only \(replicas) of \(wanted) replicas had it in time")
         }
-        return reply
+        return replies
+    }
+}
+
+/// Numbers of batches: the server answers one that is repeated as the first time, if it is the latest of its slot.
+struct BatchNumbers {
+    private var latest: Int64 = 0
+    private var free: [Int] = []
+    private var slots = 0
+
+    /// Takes a slot, and a number for the batch in it.
+    mutating func begin() -> (slot: Int, number: Int64) {
+        latest += 1
+        if let slot = free.popLast() { return (slot, latest) }
+        slots += 1
+        return (slots, latest)
+    }
+
+    mutating func end(_ slot: Int) { free.append(slot) }
+}
+
+/// The rules of namespaces by their bytes, which are read again and again.
+struct RulesCache {
+    private var known: [String: (bytes: [UInt8], rules: DurableRules)] = [:]
+
+    mutating func rules(_ bytes: [UInt8], of namespace: String) throws(DurableError) -> DurableRules {
+        if let found = known[namespace], found.bytes == bytes { return found.rules }
+        let rules = try DurableRules(bytes)
+        known[namespace] = (bytes, rules)
+        return rules
     }
 }

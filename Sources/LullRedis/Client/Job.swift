@@ -1,34 +1,35 @@
-/// A command that is to be sent, and its caller.
+internal import LullDurable
+
+/// Commands that are sent together, and their caller.
 struct Job {
     typealias Instant = ContinuousClock.Instant
 
     /// What is sent.
-    enum Content {
+    enum Content: Sendable {
         /// A command as it is.
         case command(Command)
         /// A script, on a shard of a namespace.
-        case script(Script, namespace: String, shard: Int, arguments: Command)
+        case script(Script, ShardPlace, Command)
     }
 
     /// The connection to a server over which it is sent, so that one kind of call does not wait for another.
-    enum Role {
-        case submits
+    enum Role: Sendable {
+        case steps
         case calls
     }
 
-    /// A reply, and the number of replicas that have it, if the job waited for them.
+    /// The replies, and the number of replicas that have what was written, if the job waited for them.
     struct Answered: Sendable {
-        let reply: Reply
+        let replies: [Reply]
         let replicas: Int?
     }
 
     typealias Answer = ServerAnswer<Answered, ServerError>
 
-    var content: Content
+    /// One after the other, all in one slot of a cluster. All may be repeated without harm.
+    var contents: [Content]
     var role: Role
     var deadline: Instant
-    /// Whether it may be sent again after it may have been executed.
-    var isRepeatable: Bool
     /// The number of replicas for which it waits.
     var replicas: Int?
     /// Whether it may have been executed.
@@ -39,10 +40,11 @@ struct Job {
 
     /// A key of the slot in which it is done; nil if any server will do.
     var slotKey: String? {
-        switch content {
-        case .script(_, let namespace, let shard, _): Scripts.prefix(namespace, shard)
+        switch contents.first {
+        case .script(_, let place, _)?: Scripts.prefix(place.namespace, place.shard)
         // All commands that are sent as they are have their key in the first place, or none.
-        case .command(let command): command.count > 1 ? String(decoding: command[1], as: UTF8.self) : nil
+        case .command(let command)?: command.count > 1 ? String(decoding: command[1], as: UTF8.self) : nil
+        case nil: nil
         }
     }
 }

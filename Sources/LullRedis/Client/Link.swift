@@ -240,12 +240,15 @@ final class Link {
         do throws(Broken) {
             while !waiting.isEmpty {
                 var job = waiting[0]
-                var missing = 1
-                if job.asked != nil {
-                    try connection.append(Command("ASKING"))
+                var missing = 0
+                for content in job.contents {
+                    if job.asked != nil {
+                        try connection.append(Command("ASKING"))
+                        missing += 1
+                    }
+                    try connection.append(command(for: content))
                     missing += 1
                 }
-                try connection.append(command(for: job))
                 if let replicas = job.replicas {
                     let time = max(1, (job.deadline - now).components.seconds * 500)
                     try connection.append(Command("WAIT", "\(replicas)", "\(time)"))
@@ -261,11 +264,11 @@ final class Link {
         }
     }
 
-    private func command(for job: Job) -> Command {
-        switch job.content {
+    private func command(for content: Job.Content) -> Command {
+        switch content {
         case .command(let command): return command
-        case .script(let script, let namespace, let shard, let arguments):
-            let keys = Scripts.keys(namespace, shard)
+        case .script(let script, let place, let arguments):
+            let keys = place.keys
             var command = Command(["EVALSHA", hashes[script] ?? "", "\(keys.count)"] + keys)
             command.add(arguments)
             return command
@@ -277,11 +280,12 @@ final class Link {
         sent[0].replies.append(reply)
         sent[0].missing -= 1
         guard sent[0].missing == 0 else { return }
-        let (job, replies) = (sent[0].job, sent.removeFirst().replies)
-        let answer = replies[job.asked == nil ? 0 : 1]
-        guard case .error(let error) = answer else {
-            let replicas = job.replicas.map { _ in Int(replies.last?.number ?? 0) }
-            return job.answer(.reply(Job.Answered(reply: answer, replicas: replicas)))
+        let (job, all) = (sent[0].job, sent.removeFirst().replies)
+        // What is asked for elsewhere has an answer to that before each reply.
+        let replies = job.contents.indices.map { job.asked == nil ? all[$0] : all[2 * $0 + 1] }
+        guard let error = replies.lazy.compactMap(\.error).first else {
+            let replicas = job.replicas.map { _ in Int(all.last?.number ?? 0) }
+            return job.answer(.reply(Job.Answered(replies: replies, replicas: replicas)))
         }
         switch Cure(error) {
         case .none: job.answer(.error(ServerError(error)))
@@ -301,8 +305,8 @@ final class Link {
         for script in Script.allCases {
             add(
                 Job(
-                    content: .command(Command("SCRIPT", "LOAD", script.text)), role: .calls,
-                    deadline: .now + Self.connectTime, isRepeatable: true, answer: { _ in }))
+                    contents: [.command(Command("SCRIPT", "LOAD", script.text))], role: .calls,
+                    deadline: .now + Self.connectTime, answer: { _ in }))
         }
     }
 }

@@ -47,6 +47,7 @@ enum Reply: Sendable, Hashable {
     var list: [Reply]? { if case .list(let list) = self { list } else { nil } }
     var bytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
     var text: String? { bytes.map { String(decoding: $0, as: UTF8.self) } }
+    var error: String? { if case .error(let error) = self { error } else { nil } }
 
     /// A number, which a script may write as digits.
     var number: Int64? {

@@ -1,0 +1,211 @@
+internal import Lull
+internal import LullCore
+
+/// Makes the steps of a store on a server: loads what they need, makes them in memory, writes what has changed, and
+/// repeats those whose keys others have changed meanwhile. On the thread of the store.
+package final class StepRunner {
+    /// How many batches of steps are under way at once, so that one is on its way while another is made.
+    private static let mostBatches = 2
+    /// How often a batch is begun again because the settings of its namespace changed, or others claimed.
+    private static let mostAttempts = 100
+
+    package private(set) var queue = StepQueue()
+    private var batches = 0
+    private var exchanges = 0
+    private unowned let server: any RowServer
+    /// Why the latest step was not answered in time.
+    package var trouble: () -> String = { "" }
+
+    package init(_ server: any RowServer) { self.server = server }
+
+    package var isEmpty: Bool { queue.isEmpty && exchanges == 0 }
+
+    package func add(_ step: KeyStep) { queue.add(step) }
+
+    /// Sends what can be sent.
+    package func run(at now: KeyStep.Instant) {
+        for step in queue.takeExpired(at: now) {
+            step.finish(.refused("the server did not answer in time: \(trouble())"))
+        }
+        while batches < Self.mostBatches, queue.hasWaiting {
+            let batch = queue.takeBatch()
+            guard let first = batch.first else { return }
+            batches += 1
+            let takes = StepQueue.takes(batch)
+            var request = LoadRequest(
+                place: first.place, deadline: batch.map(\.deadline).max() ?? now, wanted: LoadedTable.Missing(),
+                takes: takes)
+            request.wanted.keys = Set(batch.map(\.key))
+            request.wanted.tokens = Set(batch.flatMap(\.tokens))
+            request.wanted.dead = Set(batch.compactMap(\.dead))
+            attempt(batch, request, 1)
+        }
+    }
+
+    private func attempt(_ batch: [KeyStep], _ request: LoadRequest, _ number: Int) {
+        load(
+            request,
+            making: { table in
+                for step in batch {
+                    table.selected = [step.key]
+                    step.run(&table)
+                }
+            }
+        ) { [self] result in
+            switch result {
+            case .failure(let error): end(batch, error)
+            case .success(let rows):
+                // Of what others have taken, nothing is tried.
+                // What was taken is written in any case, so that it is free again.
+                let taken = request.takes ? request.wanted.keys : []
+                let changes = rows.table.changes(besides: taken).filter { !rows.refused.contains($0.key) }
+                let store = StoreRequest(
+                    place: request.place, deadline: request.deadline, changes: changes, table: rows.table,
+                    isWorkers: batch.allSatisfy(\.isWorkers), takes: request.takes)
+                if changes.isEmpty { return end(batch, nil, repeating: rows.refused) }
+                server.store(store) { [self] result in
+                    switch result {
+                    case .failure(let error): end(batch, error)
+                    case .success(let stored) where stored.isStale && number < Self.mostAttempts:
+                        attempt(batch, request, number + 1)
+                    case .success(let stored) where stored.isStale: end(batch, Self.tooBusy)
+                    case .success(let stored): end(batch, nil, repeating: stored.conflicts.union(rows.refused))
+                    }
+                }
+            }
+        }
+    }
+
+    private func end(_ batch: [KeyStep], _ error: DurableError?, repeating keys: Set<[UInt8]> = []) {
+        let isRefused = StepQueue.takes(batch) && !keys.isEmpty
+        func finish() {
+            batches -= 1
+            queue.finish(batch, repeating: batch.filter { keys.contains($0.key) })
+        }
+        // Keys that others have taken are free in a moment.
+        if isRefused { server.delay(finish) } else { finish() }
+        for step in batch where !keys.contains(step.key) { step.finish(error) }
+    }
+
+    private static var tooBusy: DurableError { .refused("others change the namespace without pause") }
+
+    /// Loads what steps need, until nothing is missing, and makes them.
+    private func load(
+        _ request: LoadRequest, into loaded: LoadedRows? = nil,
+        making steps: @escaping (inout LoadedTable) -> Void,
+        _ done: @escaping (Result<LoadedRows, DurableError>) -> Void
+    ) {
+        server.load(request, into: loaded?.table) { [self] result in
+            guard case .success(var rows) = result else { return done(result) }
+            rows.hidden.formUnion(loaded?.hidden ?? [])
+            rows.refused.formUnion(loaded?.refused ?? [])
+            var table = rows.table
+            do throws(DurableError) {
+                try table.fold()
+                if table.missing.isEmpty { steps(&table) }
+            } catch {
+                if table.missing.isEmpty { return done(.failure(error)) }
+            }
+            guard table.missing.isEmpty else {
+                var more = request
+                more.wanted = table.missing
+                return load(more, into: rows, making: steps, done)
+            }
+            rows.table = table
+            done(.success(rows))
+        }
+    }
+
+    // MARK: - Workers
+
+    /// Makes the calls of a worker in a shard.
+    package func exchange(_ exchange: ShardExchange) {
+        exchanges += 1
+        attempt(exchange, 1)
+    }
+
+    private func attempt(_ exchange: ShardExchange, _ number: Int) {
+        var request = LoadRequest(
+            place: exchange.place, deadline: exchange.deadline, wanted: LoadedTable.Missing(), takes: false)
+        request.wanted.keys = Set(exchange.reports.map(\.key))
+        if let claim = exchange.claim {
+            request.wanted.due = claim.limit
+            request.wanted.holders = [claim.terms.owner]
+            request.wanted.fences = claim.limit > 0 ? claim.limit + 8 : 0
+        }
+        request.wanted.holders.formUnion(exchange.looksAt.map { [$0] } ?? [])
+        let answer = Guarded(ShardAnswer())
+        load(
+            request,
+            making: { table in
+                let made = exchange.make(&table)
+                answer.change { $0 = made }
+            }
+        ) { [self] result in
+            switch result {
+            case .failure(let error): end(exchange, .failure(error))
+            case .success(let rows): write(rows, answer.value, exchange, request, number)
+            }
+        }
+    }
+
+    private func write(
+        _ rows: LoadedRows, _ answer: ShardAnswer, _ exchange: ShardExchange, _ request: LoadRequest, _ number: Int
+    ) {
+        var store = StoreRequest(
+            place: exchange.place, deadline: exchange.deadline, changes: rows.table.changes(besides: rows.hidden),
+            table: rows.table, isWorkers: true, takes: false)
+        // With a limit on runs, nobody may have begun another one meanwhile.
+        if !answer.runs.isEmpty, rows.table.namespace.rules.maxRunning != nil {
+            store.mostLeases = rows.table.leaseCount
+        }
+        store.values = answer.runs.compactMap { run in
+            rows.table.valueNumbers(ofRun: run.id, of: run.key).map { (run.key, $0) }
+        }
+        if store.changes.isEmpty { return end(exchange, .success(answer)) }
+        server.store(store) { [self] result in
+            switch result {
+            case .failure(let error): end(exchange, .failure(error))
+            case .success(let stored) where stored.isStale:
+                if number == Self.mostAttempts { return end(exchange, .failure(Self.tooBusy)) }
+                attempt(exchange, number + 1)
+            case .success(let stored):
+                var answer = answer
+                for (index, values) in stored.values.enumerated() where index < answer.runs.count {
+                    answer.runs[index].fill(values)
+                }
+                finish(exchange, answer.without(stored.conflicts), repeating: stored.conflicts)
+            }
+        }
+    }
+
+    /// Makes the reports again whose keys others have changed, each for itself.
+    private func finish(_ exchange: ShardExchange, _ answer: ShardAnswer, repeating keys: Set<[UInt8]>) {
+        let again = exchange.reports.indices.filter { keys.contains(exchange.reports[$0].key) }
+        if again.isEmpty { return end(exchange, .success(answer)) }
+        let rest = Guarded((answer: answer, missing: again.count))
+        for index in again {
+            let report = exchange.reports[index]
+            let reply = Guarded<Result<DurableReport.Answer, DurableError>>(.failure(.closed))
+            var step = KeyStep(exchange.place, report.key, deadline: exchange.deadline) { table in
+                let made = table.answer(to: report)
+                reply.change { $0 = made }
+            } finish: { error in
+                let whole = rest.change { rest -> ShardAnswer? in
+                    rest.answer.reports[index] = error.map { .failure($0) } ?? reply.value
+                    rest.missing -= 1
+                    return rest.missing == 0 ? rest.answer : nil
+                }
+                if let whole { exchange.answer(.success(whole)) }
+            }
+            step.isWorkers = true
+            add(step)
+        }
+        exchanges -= 1
+    }
+
+    private func end(_ exchange: ShardExchange, _ result: Result<ShardAnswer, DurableError>) {
+        exchanges -= 1
+        exchange.answer(result)
+    }
+}

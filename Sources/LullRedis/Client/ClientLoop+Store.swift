@@ -1,0 +1,305 @@
+internal import Lull
+internal import LullCore
+internal import LullDurable
+
+// Writing what steps have made of rows.
+
+extension ClientLoop {
+    func store(_ request: StoreRequest, _ done: @escaping (Result<StoredRows, DurableError>) -> Void) {
+        let (slot, batch) = batches.begin()
+        let writes = request.changes.map { KeyWrite($0, request.table) }
+        // Workers wait for what is due sooner, and for interruptions.
+        let wake = writes.compactMap(\.earlier).min()
+        let isSoon = wake.map { $0 < request.table.now.advanced(by: .seconds(1)) } ?? false
+        let hints = request.table.hasInterruption || isSoon && !request.isWorkers
+        var guards: [[String]] = []
+        if let most = request.mostLeases { guards.append(["ZCARD", Structure.held.number, "", "\(most + 1)"]) }
+        var script = StoreCommand(
+            client: "\(number).\(slot)", batch: batch, settings: request.table.settings, now: request.table.now,
+            taker: request.takes ? number : nil, hints: hints, guards: guards)
+        for write in writes { script.add(write) }
+        let collects = request.table.namespace.rules.combination == .collect
+        var contents: [Job.Content] = [.script(request.isWorkers ? .work : .store, request.place, script.command)]
+        // What workers report may be lost: they do it again.
+        let replicas = request.isWorkers ? nil : wantedReplicas
+        let reads = request.values.map { ValueReads($0.key, $0.numbers, collects: collects, in: request.place) }
+        contents += reads.flatMap(\.commands).map { .command($0) }
+        send(
+            Job(contents: contents, role: .steps, deadline: request.deadline, replicas: replicas) {
+                [unowned self] answer in
+                batches.end(slot)
+                let result = Result { () throws(DurableError) in
+                    let replies = try answer.get(in: request.place.namespace).replies(for: replicas)
+                    return try Self.stored(replies, request.changes, reads)
+                }
+                if case .success(let stored) = result, !stored.isStale {
+                    noticed(
+                        .written(
+                            request.place.namespace, wake: wake, isInterrupting: request.table.hasInterruption))
+                }
+                done(result)
+            })
+    }
+
+    func send(_ write: KeyWrite, _ terms: Client.WriteTerms, _ answer: @escaping (Job.Answer) -> Void) {
+        let (slot, batch) = batches.begin()
+        var script = StoreCommand(
+            client: "\(number).\(slot)", batch: batch, settings: terms.settings, now: terms.now, guards: terms.guards)
+        script.add(write)
+        send(
+            Job(
+                contents: [.script(.work, terms.place, script.command)], role: .calls, deadline: terms.deadline,
+                replicas: terms.waits ? wantedReplicas : nil
+            ) { [unowned self] result in
+                batches.end(slot)
+                answer(result)
+            })
+    }
+
+    private static func stored(
+        _ replies: [Reply], _ changes: [KeyChange], _ reads: [ValueReads]
+    ) throws(DurableError) -> StoredRows {
+        var stored = StoredRows()
+        guard let conflicts = replies[0].list else {
+            guard replies[0].text == "CHANGED" else { throw .notUnderstood }
+            stored.isStale = true
+            return stored
+        }
+        for place in conflicts {
+            guard let place = place.number, changes.indices.contains(Int(place)) else { throw .notUnderstood }
+            stored.conflicts.insert(changes[Int(place)].key)
+        }
+        var rest = replies.dropFirst()
+        for read in reads {
+            let own = rest.prefix(read.commands.count)
+            rest = rest.dropFirst(own.count)
+            stored.values.append(read.values(own.flatMap { $0.list ?? [] }))
+        }
+        return stored
+    }
+}
+
+/// The reads of the values of a run.
+struct ValueReads {
+    let commands: [Command]
+    private let collects: Bool
+
+    init(_ key: [UInt8], _ numbers: Range<Int64>, collects: Bool, in place: ShardPlace) {
+        self.collects = collects
+        commands = stride(from: numbers.lowerBound, to: numbers.upperBound, by: 1000).map { start in
+            var command = Command("HMGET", place.key(.values))
+            for number in start..<min(start + 1000, numbers.upperBound) { command.add(ValueField.bytes(number, key)) }
+            return command
+        }
+    }
+
+    init(_ dead: StoredDead, collects: Bool, in place: ShardPlace) {
+        let count = collects ? Int64(dead.run.value.count) : 1
+        self.init(dead.key, dead.place..<dead.place + count, collects: collects, in: place)
+    }
+
+    func values(_ replies: [Reply]) -> [[UInt8]] {
+        replies.map { collects ? Array(($0.bytes ?? []).dropFirst(8)) : $0.bytes ?? [] }
+    }
+}
+
+/// The arguments of `store.lua`.
+struct StoreCommand {
+    private(set) var command = Command([])
+
+    init(
+        client: String, batch: Int64, settings: [UInt8], now: CoreInstant, taker: Int64? = nil, hints: Bool = false,
+        guards: [[String]] = []
+    ) {
+        command.add(client)
+        command.add(batch)
+        command.add(settings)
+        command.add(now.nanoseconds / 1000)
+        command.add(taker)
+        command.add(hints ? "1" : "")
+        command.add(Int64(guards.count))
+        for part in guards.joined() { command.add(part) }
+    }
+
+    mutating func add(_ write: KeyWrite) {
+        command.add(write.key)
+        command.add(write.expected ?? [])
+        command.add(write.born)
+        command.add(Int64(write.checks))
+        command.add(write.checkParts)
+        command.add(Int64(write.count))
+        command.add(write.commands)
+    }
+}
+
+/// What is written of a key, as the script gets it.
+struct KeyWrite {
+    let key: [UInt8]
+    let expected: [UInt8]?
+    /// The number with which a new row begins.
+    private(set) var born: Int64?
+    private(set) var checks = 0
+    private(set) var checkParts = Command([])
+    private(set) var count = 0
+    private(set) var commands = Command([])
+    /// When the row wakes, if that is earlier than it was.
+    private(set) var earlier: CoreInstant?
+
+    init(key: [UInt8], expected: [UInt8]?) {
+        self.key = key
+        self.expected = expected
+    }
+
+    /// Adds a command with two arguments.
+    mutating func add(_ verb: String, _ structure: Structure, _ first: [UInt8], _ second: [UInt8]) {
+        begin(verb, structure)
+        commands.add(first)
+        commands.add(second)
+    }
+
+    /// Adds a removal.
+    mutating func remove(_ member: [UInt8], from structure: Structure) {
+        begin(structure.isHash ? "HDEL" : "ZREM", structure)
+        commands.add(member)
+    }
+
+    private mutating func begin(_ verb: String, _ structure: Structure) {
+        count += 1
+        commands.add("\(verb) \(structure.number)")
+    }
+
+    /// Requires that a member is there, or not.
+    mutating func require(_ member: [UInt8], in structure: Structure, isThere: Bool) {
+        checks += 1
+        checkParts.add(structure.isHash ? "HEXISTS" : "ZSCORE")
+        checkParts.add(structure.number)
+        checkParts.add(member)
+        checkParts.add(isThere ? "1" : "0")
+    }
+
+    private mutating func increment(_ field: String, by difference: Int) {
+        if difference != 0 { add("HINCRBY", .meta, Array(field.utf8), Self.digits(Int64(difference))) }
+    }
+
+    static func digits(_ number: Int64) -> [UInt8] { Array(String(number).utf8) }
+
+    // MARK: - A change
+
+    init(_ change: KeyChange, _ table: LoadedTable) {
+        self.init(key: change.key, expected: change.expected)
+        if change.expected == nil { born = min(table.firstBase, change.after?.row.born ?? .max) }
+        addRow(change, table)
+        let now = Self.digits(table.now.nanoseconds / 1000)
+        for value in change.values { add("HSET", .values, ValueField.bytes(value.number, key), value.bytes) }
+        for number in change.dropped.joined() { remove(ValueField.bytes(number, key), from: .values) }
+        for end in change.removedEnds {
+            remove(EndMember.bytes(end, of: key), from: .ends)
+            remove(EndMember.bytes(end, of: key), from: .ended)
+        }
+        for end in change.ends {
+            add("ZADD", .ends, [UInt8(ascii: "0")], EndMember.bytes(end, of: key))
+            add("ZADD", .ended, Self.digits(end.at.nanoseconds / 1000), EndMember.bytes(end, of: key))
+        }
+        for (token, receipt) in change.tokens {
+            let field = Array("t".utf8) + Array(token.utf8)
+            require(field, in: .past, isThere: false)
+            add("HSET", .past, field, receipt.bytes)
+            add("ZADD", .aged, now, field)
+        }
+        for run in change.takenDead {
+            require(Array("d\(run)".utf8), in: .past, isThere: true)
+            remove(Array("d\(run)".utf8), from: .past)
+            remove(Self.digits(run), from: .dead)
+        }
+        for dead in change.dead {
+            add("HSET", .past, Array("d\(dead.run.id)".utf8), dead.bytes)
+            add("ZADD", .dead, Self.digits(dead.at.nanoseconds / 1000), Self.digits(dead.run.id))
+        }
+        // A row that is as it was read has not folded them, unless it has come and gone.
+        if let first = change.folded.first { require(first, in: .inbox, isThere: true) }
+        for entry in change.folded { remove(entry, from: .inbox) }
+        for (name, count) in change.totals.named { increment(name, by: count) }
+    }
+
+    /// Adds the row, and what it is found by.
+    private mutating func addRow(_ change: KeyChange, _ table: LoadedTable) {
+        let (before, after) = (change.before, change.after)
+        if let after {
+            add("HSET", .rows, key, after.bytes)
+            if before == nil {
+                add("ZADD", .keys, [UInt8(ascii: "0")], key)
+                add("MAX", .meta, Array("born".utf8), Self.digits(after.row.born))
+            }
+            if after.wake < before?.wake ?? .farFuture { earlier = after.wake }
+        } else {
+            if before != nil {
+                remove(key, from: .rows)
+                remove(key, from: .keys)
+            }
+        }
+        if change.hasMoreEntries {
+            add("ZADD", .due, Self.digits(table.now.nanoseconds / 1000), key)
+        } else if let after {
+            // What is due may have been hidden.
+            let mayBeHidden = before.map { $0.wake <= table.now.advanced(by: .seconds(1)) } ?? true
+            if before?.wake != after.wake || mayBeHidden || !change.folded.isEmpty {
+                add("ZADD", .due, Self.digits(after.wake.stored), key)
+            }
+        } else {
+            remove(key, from: .due)
+        }
+        if let generation = change.deletedGeneration {
+            add("MAX", .meta, Array("base".utf8), Self.digits(generation))
+        }
+        let (had, has) = (before?.holder, after?.holder)
+        if had != has {
+            if let had { remove(Array("\(had):".utf8) + key, from: .held) }
+            if let has { add("ZADD", .held, [UInt8(ascii: "0")], Array("\(has):".utf8) + key) }
+        }
+        let (was, isReady) = (before?.row.ready?.due, after?.row.ready?.due)
+        if was != isReady {
+            if let isReady { add("ZADD", .ready, Self.digits(isReady.stored), key) } else { remove(key, from: .ready) }
+        }
+        let (old, new) = (before.map { CountedRow($0) }, after.map { CountedRow($0) })
+        if old != new {
+            for name in Tally.names {
+                let (less, more) = (old?.tally[name] ?? 0, new?.tally[name] ?? 0)
+                if let old, let new, old.period == new.period {
+                    increment("\(new.period):\(name)", by: more - less)
+                } else {
+                    if let old { increment("\(old.period):\(name)", by: -less) }
+                    if let new { increment("\(new.period):\(name)", by: more) }
+                }
+            }
+        }
+    }
+}
+
+/// What a row counts for, in the period in which it wakes.
+struct CountedRow: Equatable {
+    /// The length of a period, in microseconds.
+    static let period: Int64 = 1 << 22
+
+    let tally: Tally
+    let period: Int64
+
+    init(_ stored: StoredRow) {
+        tally = Tally(stored.row)
+        period = stored.wake.stored / Self.period
+    }
+}
+
+extension StoredRow {
+    /// The worker that has the run.
+    var holder: Int64? { row.run.flatMap { $0.isInBackoff ? nil : $0.owner } }
+}
+
+extension DurableTotals {
+    /// The counters with their names in a shard.
+    var named: [(name: String, count: Int)] {
+        [
+            ("attempts", attempts), ("lostLeases", lostLeases), ("runs", runs), ("executed", executed),
+            ("failures", failures), ("restarted", restarted),
+        ]
+    }
+}

@@ -1,0 +1,184 @@
+internal import Lull
+internal import LullCore
+package import LullDurable
+
+// Namespaces.
+
+extension RedisStore {
+    /// The key with the names of all namespaces.
+    static let names = "lull:namespaces"
+    /// The key with the script for producers in other languages.
+    static let scripts = "lull:scripts"
+
+    @discardableResult
+    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        guard let rules else {
+            let found = try await meta(of: ShardPlace(namespace, 0))
+            state.change { state in
+                state.known.shards[namespace] = found.shards
+                state.known.rules[namespace] = found.rules
+            }
+            return found.rules
+        }
+        // The first shard says how many there are.
+        // All leases are counted in one place.
+        var shards = state.change { $0.known.shards[namespace] } ?? (rules.maxRunning == nil ? newShards : 1)
+        var shard = 0
+        while shard < shards {
+            shards = try await open(ShardPlace(namespace, shard), of: shards, rules)
+            shard += 1
+        }
+        state.changeAndWake { state in
+            state.known.shards[namespace] = shards
+            state.known.rules[namespace] = rules
+            // A worker may wait for what a limit, or a slot, has kept from it.
+            state.wakeSignal.signal(.farPast, in: namespace)
+        }
+        _ = try await ask(Command("SADD", Self.names, namespace))
+        _ = try await ask(Command("HSET", Self.scripts, "append", Script.append.text))
+        return rules
+    }
+
+    /// Opens a shard, and returns how many there are.
+    private func open(
+        _ place: ShardPlace, of shards: Int, _ rules: DurableRules
+    ) async throws(DurableError) -> Int {
+        while true {
+            let found: ShardMeta?
+            do throws(DurableError) { found = try await metaIfThere(of: place) } catch {
+                guard case .noPolicy = error else { throw error }
+                found = nil
+            }
+            let given = try DurableNamespace.open(place.namespace, rules, stored: found?.rules)
+            if let found, rules.maxRunning != nil, found.shards > 1 {
+                throw ServerError("SHARDS \(found.shards)").durable(in: place.namespace)
+            }
+            if let found, found.rules == given { return found.shards }
+            let now: CoreInstant
+            if let found { now = found.now } else { now = try await serverTime() }
+            var write = KeyWrite(key: Scripts.sentinel, expected: found == nil ? nil : [])
+            write.renewSettings(after: found?.settings ?? [], at: now)
+            write.set("rules", given.bytes)
+            if found == nil {
+                write.set("version", "\(Scripts.version)")
+                write.set("place", "\(place.shard) \(shards)")
+                for structure in Structure.allCases where structure != .meta {
+                    if structure.isHash {
+                        write.add("HSET", structure, Scripts.sentinel, [])
+                    } else {
+                        // Members in the order of their bytes have all the same score.
+                        let isByBytes = [.held, .keys, .ends, .inbox].contains(structure)
+                        write.add("ZADD", structure, Array((isByBytes ? "0" : "+inf").utf8), Scripts.sentinel)
+                    }
+                }
+            }
+            if try await write.isDone(in: place, settings: found?.settings ?? [], at: now, [], by: self) {
+                return found?.shards ?? shards
+            }
+        }
+    }
+
+    private func serverTime() async throws(DurableError) -> CoreInstant {
+        if let instant = options.microseconds { return CoreInstant(microseconds: instant) }
+        let time = try await ask(Command("TIME"))
+        return CoreInstant(microseconds: (time[0].number ?? 0) * 1_000_000 + (time[1].number ?? 0))
+    }
+
+    /// A process that goes on using the namespace opens it again, as it does when the server has lost it.
+    package func forget(_ namespace: String) async throws(DurableError) {
+        // The first shard says how many there are, so it goes last.
+        let rules = try await meta(of: ShardPlace(namespace, 0)).rules
+        let places = try await places(of: namespace)
+        if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
+            throw .hasWork(status)
+        }
+        for place in places.reversed() {
+            let isRemoved = try await remove(place)
+            if isRemoved { continue }
+            // Work has come meanwhile. The shards that were deleted are needed again.
+            try await open(namespace, rules)
+            let status = try await status().first { $0.namespace == namespace }
+            throw .hasWork(status ?? DurableStatus(namespace: namespace, rules: rules))
+        }
+        _ = try await ask(Command("SREM", Self.names, namespace))
+        state.change { state in
+            state.known.shards[namespace] = nil
+            state.known.rules[namespace] = nil
+            state.known.turns[namespace] = nil
+        }
+    }
+
+    /// Deletes a shard, unless it has work.
+    private func remove(_ place: ShardPlace) async throws(DurableError) -> Bool {
+        while true {
+            let found: ShardMeta
+            do throws(DurableError) { found = try await metaIfThere(of: place, isWhole: true) } catch {
+                if case .noPolicy = error { return true }
+                throw error
+            }
+            let tally = Tally.sum(found.tallies, present: .min, by: found.rules)
+            if tally.pending + tally.ready + tally.running + tally.retrying > 0 { return false }
+            var write = KeyWrite()
+            write.add("UNLINK", .meta, [], [])
+            // Every step is counted; a call from elsewhere is an entry.
+            let guards = [
+                ["HGET", Structure.meta.number, "steps", found.steps], ["ZCARD", Structure.dead.number, "", "1"],
+                ["ZCARD", Structure.inbox.number, "", "1"],
+            ]
+            if try await write.isDone(in: place, settings: found.settings, at: found.now, guards, by: self, waits: true)
+            {
+                return true
+            }
+            let dead = try await ask(Command("ZCARD", place.key(.dead)), in: place.namespace)
+            let entries = try await ask(Command("ZCARD", place.key(.inbox)), in: place.namespace)
+            if dead.number ?? 0 > 1 || entries.number ?? 0 > 1 { return false }
+        }
+    }
+
+    /// Pauses one shard after the other: while that is under way, some still hand out runs.
+    @discardableResult
+    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+        var first: DurablePause?
+        for place in try await places(of: namespace) {
+            let pause = try await change(place, waits: true) { meta in
+                let pause = DurablePause(reason, over: meta.pause, at: meta.now)
+                if pause == meta.pause { return (nil, [], pause) }
+                var write = KeyWrite()
+                write.renewSettings(after: meta.settings, at: meta.now)
+                write.set("pause", pause.text)
+                return (write, [], pause)
+            }
+            first = first ?? pause
+        }
+        guard let first else { throw .notUnderstood }
+        return first
+    }
+
+    @discardableResult
+    package func resume(_ namespace: String) async throws(DurableError) -> Bool {
+        var wasPaused = false
+        // In the other order: what looks at the first shard sees a pause as long as any shard has it.
+        for place in try await places(of: namespace).reversed() {
+            let ended = try await change(place, waits: true) { meta in
+                guard meta.pause != nil else { return (nil, [], false) }
+                var write = KeyWrite()
+                write.renewSettings(after: meta.settings, at: meta.now)
+                write.unset("pause")
+                return (write, [], true)
+            }
+            if ended { wasPaused = true }
+        }
+        state.changeAndWake { $0.wakeSignal.signalResumption(in: namespace) }
+        if wasPaused { _ = try? await ask(Command("PUBLISH", Scripts.channel(namespace), "")) }
+        return wasPaused
+    }
+
+    package func reopen(_ namespace: String) async throws(DurableError) -> Bool {
+        guard let rules = state.change({ $0.known.rules[namespace] }) else { return false }
+        // Of several processes, one of them counts.
+        let isLost = (try? await metaIfThere(of: ShardPlace(namespace, 0))) == nil
+        try await open(namespace, rules)
+        if isLost { _ = try await ask(Command("INCR", Self.reopenings)) }
+        return true
+    }
+}

@@ -24,5 +24,5 @@ extension CoreInstant {
     }
 
     /// The instant as a score, rounded down.
-    var stored: Int64 { min(max(0, nanoseconds / 1000), .never) }
+    var stored: Int64 { min(max(0, microseconds), .never) }
 }

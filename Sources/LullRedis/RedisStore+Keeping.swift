@@ -51,7 +51,7 @@ extension RedisStore {
                 .command(Command("ZCARD", place.key(structure))),
                 .command(
                     Command(
-                        "ZRANGEBYSCORE", place.key(structure), "-inf", "(\(instant.nanoseconds / 1000)", "LIMIT",
+                        "ZRANGEBYSCORE", place.key(structure), "-inf", "(\(instant.microseconds)", "LIMIT",
                         "\(offset)", "\(most)")),
             ], in: place.namespace)
         let surplus = min(most, Int(replies[0].number ?? 0) - 1 - Self.mostEnds)
@@ -139,8 +139,8 @@ extension RedisStore {
         }
         // From now on the latest instant is that of the rows, unless one was stepped meanwhile.
         var write = KeyWrite()
-        write.add("RESET", .meta, Array("latest".utf8), KeyWrite.digits(meta.now.nanoseconds / 1000))
-        let guards = [["HGET", Structure.meta.number, "latest", "\(meta.latest.nanoseconds / 1000)"]]
+        write.add("RESET", .meta, Array("latest".utf8), KeyWrite.digits(meta.now.microseconds))
+        let guards = [["HGET", Structure.meta.number, "latest", "\(meta.latest.microseconds)"]]
         if try await write.isDone(in: place, settings: meta.settings, at: meta.now, guards, by: self) {
             state.change { $0.known.behind[place] = nil }
         }

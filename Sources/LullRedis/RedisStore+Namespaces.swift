@@ -141,7 +141,7 @@ extension RedisStore {
         var first: DurablePause?
         for place in try await places(of: namespace) {
             let pause = try await change(place, waits: true) { meta in
-                let pause = DurablePause(reason, over: meta.pause, at: meta.now)
+                let pause = DurablePause(reason, over: meta.pause, at: .microseconds(meta.now.microseconds))
                 if pause == meta.pause { return (nil, [], pause) }
                 var write = KeyWrite()
                 write.renewSettings(after: meta.settings, at: meta.now)

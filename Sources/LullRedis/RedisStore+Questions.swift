@@ -31,7 +31,7 @@ extension RedisStore {
     private func count(
         _ place: ShardPlace, _ meta: ShardMeta, _ status: inout DurableStatus
     ) async throws(DurableError) {
-        let now = meta.now.nanoseconds / 1000
+        let now = meta.now.microseconds
         let present = now / CountedRow.period
         let replies = try await ask(
             [
@@ -110,7 +110,7 @@ extension RedisStore {
             for old in meta.workers where old.at.duration(to: meta.now) > DurableWorker.memory {
                 write.unset(old.field)
             }
-            write.set("worker:\(worker.id)", "\(meta.now.nanoseconds / 1000) \(worker.process) \(worker.host)")
+            write.set("worker:\(worker.id)", "\(meta.now.microseconds) \(worker.process) \(worker.host)")
             return (write, [], ())
         }
     }

@@ -131,7 +131,7 @@ extension KeyWrite {
     /// New settings, which differ from all before.
     mutating func renewSettings(after settings: [UInt8], at now: CoreInstant) {
         let last = Int64(String(decoding: settings, as: UTF8.self)) ?? 0
-        set("settings", "\(max(last + 1, now.nanoseconds / 1000))")
+        set("settings", "\(max(last + 1, now.microseconds))")
     }
 
     /// Writes this; returns false if something has changed meanwhile, and nothing was written.

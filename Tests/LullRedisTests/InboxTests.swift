@@ -21,7 +21,7 @@ struct InboxTests {
     private func append(
         _ call: [String], to store: RedisStore, in namespace: String, at instant: CoreInstant
     ) async throws -> Int64 {
-        let now = instant.nanoseconds / 1000
+        let now = instant.microseconds
         let text = Script.append.text.replacing("call('TIME')", with: "{ \(now / 1_000_000), \(now % 1_000_000) }")
         let place = try await store.place(of: Array(call[1].utf8), in: namespace)
         let keys = [Structure.meta, .due, .inbox].map { place.key($0) }

@@ -315,7 +315,7 @@ package struct RowBytesReader: RowCoder {
 }
 
 /// The numbers before, from which the next ones are counted: of those of submits and runs (microseconds since 1970, and
-/// more), and of instants (nanoseconds since then). Small numbers are as they are.
+/// more), and of instants (nanoseconds, years from their origin). Small numbers are as they are.
 private struct LatestNumbers {
     private var submit: Int64 = 0
     private var instant: Int64 = 0

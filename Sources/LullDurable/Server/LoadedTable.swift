@@ -97,7 +97,7 @@ package struct LoadedTable: Sendable {
         self.now = now
         self.namespace = namespace
         self.settings = settings
-        self.base = max(base, now.nanoseconds / 1000)
+        self.base = max(base, now.microseconds)
         firstBase = self.base
         self.fenceStep = fenceStep
     }
@@ -105,7 +105,7 @@ package struct LoadedTable: Sendable {
     /// Takes note that more is loaded at a later instant: the steps are made at that.
     package mutating func advance(to later: CoreInstant, base: Int64) {
         now = max(now, later)
-        self.base = max(self.base, base, now.nanoseconds / 1000)
+        self.base = max(self.base, base, now.microseconds)
         firstBase = self.base
     }
 
@@ -113,7 +113,7 @@ package struct LoadedTable: Sendable {
 
     /// The instant as a number of microseconds: no submit has a lower number, so that one which is lost with the
     /// server's latest moments is not given again.
-    package var leastGeneration: Int64 { now.nanoseconds / 1000 }
+    package var leastGeneration: Int64 { now.microseconds }
 
     // MARK: - Loading
 

@@ -79,7 +79,7 @@ package struct ServerOptions: Sendable {
     }
 
     /// The instant in place of the server's, in microseconds.
-    package var microseconds: Int64? { now.map { $0().nanoseconds / 1000 } }
+    package var microseconds: Int64? { now.map { $0().microseconds } }
     /// How long opening a store takes at most: a wrong password should not take as long as a server that restarts.
     package var openingTime: Duration { min(timeLimit, .seconds(5)) }
 }

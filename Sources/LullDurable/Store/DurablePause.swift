@@ -1,5 +1,3 @@
-package import LullCore
-
 /// The pause of a namespace: why and when it was paused. See ``DurableCoalescer/pause(reason:)``.
 public struct DurablePause: Hashable, Sendable {
     /// The reason that was given; nil if none was.
@@ -30,10 +28,10 @@ extension DurablePause {
     ///
     /// - Parameters:
     ///   - old: The pause before; nil if it was not paused.
-    ///   - wall: The present time on the wall clock.
-    package init(_ reason: String?, over old: DurablePause?, at wall: CoreInstant) {
+    ///   - wall: The present time on the wall clock, since the beginning of 1970.
+    package init(_ reason: String?, over old: DurablePause?, at wall: Duration) {
         self.reason = Self.kept(reason) ?? old?.reason
-        time = old?.time ?? .nanoseconds(wall.nanoseconds)
+        time = old?.time ?? wall
     }
 
     /// `: the reason`, or nothing.

@@ -163,8 +163,21 @@ extension CoreDuration {
 }
 
 extension CoreInstant {
+    /// Where the nanoseconds of a server's instants begin, in its microseconds since 1970: in 2112, so that until then
+    /// the longest wait ends before ``farFuture``.
+    private static let serverOrigin: Int64 = 1 << 52
+
+    /// Creates an instant of a server, in microseconds since 1970.
     package init(microseconds: Int64) {
-        let (nanoseconds, overflow) = microseconds.multipliedReportingOverflow(by: 1000)
-        self = overflow ? .farFuture : CoreInstant(nanoseconds: nanoseconds)
+        let (difference, isTooFar) = microseconds.subtractingReportingOverflow(Self.serverOrigin)
+        let (nanoseconds, overflow) = difference.multipliedReportingOverflow(by: 1000)
+        let end: CoreInstant = microseconds < 0 ? .farPast : .farFuture
+        self = isTooFar || overflow ? end : CoreInstant(nanoseconds: nanoseconds)
+    }
+
+    /// The instant for a server, rounded down.
+    package var microseconds: Int64 {
+        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
+        return quotient + Self.serverOrigin - (remainder < 0 ? 1 : 0)
     }
 }

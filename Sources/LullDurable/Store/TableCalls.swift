@@ -34,7 +34,7 @@ extension StoreTable {
     /// See ``StoreCalls/pause(_:reason:)``.
     package mutating func pause(_ name: String, reason: String?) throws(DurableError) -> DurablePause {
         let namespace = try namespace(name)
-        let pause = DurablePause(reason, over: namespace.pause, at: wall)
+        let pause = DurablePause(reason, over: namespace.pause, at: .nanoseconds(wall.nanoseconds))
         if pause != namespace.pause { try write(pause, of: namespace) }
         return pause
     }

@@ -114,7 +114,7 @@ struct StoreCommand {
         command.add(client)
         command.add(batch)
         command.add(settings)
-        command.add(now.nanoseconds / 1000)
+        command.add(now.microseconds)
         command.add(taker)
         command.add(hints ? "1" : "")
         command.add(Int64(guards.count))
@@ -189,7 +189,7 @@ struct KeyWrite {
         self.init(key: change.key, expected: change.expected)
         if change.expected == nil { born = min(table.firstBase, change.after?.row.born ?? .max) }
         addRow(change, table)
-        let now = Self.digits(table.now.nanoseconds / 1000)
+        let now = Self.digits(table.now.microseconds)
         for value in change.values { add("HSET", .values, ValueField.bytes(value.number, key), value.bytes) }
         for number in change.dropped.joined() { remove(ValueField.bytes(number, key), from: .values) }
         for end in change.removedEnds {
@@ -198,7 +198,7 @@ struct KeyWrite {
         }
         for end in change.ends {
             add("ZADD", .ends, [UInt8(ascii: "0")], EndMember.bytes(end, of: key))
-            add("ZADD", .ended, Self.digits(end.at.nanoseconds / 1000), EndMember.bytes(end, of: key))
+            add("ZADD", .ended, Self.digits(end.at.microseconds), EndMember.bytes(end, of: key))
         }
         for (token, receipt) in change.tokens {
             let field = Array("t".utf8) + Array(token.utf8)
@@ -213,7 +213,7 @@ struct KeyWrite {
         }
         for dead in change.dead {
             add("HSET", .past, Array("d\(dead.run.id)".utf8), dead.bytes)
-            add("ZADD", .dead, Self.digits(dead.at.nanoseconds / 1000), Self.digits(dead.run.id))
+            add("ZADD", .dead, Self.digits(dead.at.microseconds), Self.digits(dead.run.id))
         }
         // A row that is as it was read has not folded them, unless it has come and gone.
         if let first = change.folded.first { require(first, in: .inbox, isThere: true) }
@@ -238,7 +238,7 @@ struct KeyWrite {
             }
         }
         if change.hasMoreEntries {
-            add("ZADD", .due, Self.digits(table.now.nanoseconds / 1000), key)
+            add("ZADD", .due, Self.digits(table.now.microseconds), key)
         } else if let after {
             // What is due may have been hidden.
             let mayBeHidden = before.map { $0.wake <= table.now.advanced(by: .seconds(1)) } ?? true

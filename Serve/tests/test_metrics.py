@@ -23,6 +23,7 @@ NAMES = ["orders", 'a "quoted" one', "back\\slash\\", "new\nline", "return\r\nne
 GAUGES = {
     "lull_keys": "", "lull_dead_runs": "", "lull_oldest_due_seconds": "seconds", "lull_paused_seconds": "seconds",
     "lull_limited_keys": "", "lull_next_start_seconds": "seconds",
+    "lull_entries": "", "lull_oldest_entry_seconds": "seconds",
 }
 COUNTERS = ["lull_attempts", "lull_lost_leases", "lull_runs", "lull_executed", "lull_failures", "lull_restarts"]
 OWN_GAUGES = ["lull_up", "lull_serve_connections", "lull_serve_pages"]

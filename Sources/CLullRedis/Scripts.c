@@ -12,6 +12,9 @@ static const struct {
     {"append", (const char[]){
 #embed "Scripts/append.lua"
     , 0}},
+    {"inbox", (const char[]){
+#embed "Scripts/inbox.lua"
+    , 0}},
     {"load", (const char[]){
 #embed "Scripts/load.lua"
     , 0}},

@@ -22,6 +22,7 @@ extension RedisStore {
             try? await moveBack(place)
         }
         guard let place = await nextPlace() else { return }
+        try? await fold(place)
         let looked = (try? await forgetEnds(of: place)) ?? 0
         let dropped = (try? await forgetAnswers(of: place)) ?? 0
         if max(looked, dropped) >= Self.mostForgotten { state.change { $0.forgetSoon() } }
@@ -118,6 +119,49 @@ extension RedisStore {
         }
         _ = try await write.isDone(in: place, settings: meta.settings, at: meta.now, [], by: self)
         return members.count
+    }
+
+    // MARK: - The inbox
+
+    /// Makes the calls that wait in the inbox of a shard.
+    func fold(_ place: ShardPlace) async throws(DurableError) {
+        // Not without end, if more come all the time.
+        for _ in 0..<100 {
+            let reply = try await ask([.script(.inbox, place, Command("100"))], in: place.namespace)[0]
+            let keys = (reply[2].list ?? []).compactMap(\.bytes)
+            if keys.isEmpty { return }
+            // Whatever is done with a key makes its calls first.
+            let calls = keys.map { key in
+                var call = KeyCall<Void>(place.namespace, key) { _ in }
+                call.isWorkers = true
+                return call
+            }
+            for answer in await make(calls) { try answer.get() }
+        }
+    }
+
+    /// Takes note of a claim. One that has looked at what is due has made the calls in the inbox; while a worker is
+    /// paused or has no room, the store does, a second apart.
+    func noteClaim(in namespace: String, looksAtDue: Bool) {
+        if options.now != nil { return }
+        let isFirst = state.change { state in
+            defer { if looksAtDue || state.known.claims[namespace] == nil { state.known.claims[namespace] = .now } }
+            return state.known.claims.isEmpty
+        }
+        guard isFirst else { return }
+        Task { [weak self] in
+            while await self?.foldUnclaimed() == true { try? await Task.sleep(for: .seconds(1)) }
+        }
+    }
+
+    /// Returns whether to come again.
+    private func foldUnclaimed() async -> Bool {
+        if client.isClosed { return false }
+        let names = state.change { $0.known.claims.filter { $0.value < .now - .seconds(1) }.map(\.key) }
+        for name in names {
+            for place in (try? await places(of: name)) ?? [] { try? await fold(place) }
+        }
+        return true
     }
 
     // MARK: - Clocks

@@ -178,7 +178,13 @@ extension RedisStore {
         // Of several processes, one of them counts.
         let isLost = (try? await metaIfThere(of: ShardPlace(namespace, 0))) == nil
         try await open(namespace, rules)
-        if isLost { _ = try await ask(Command("INCR", Self.reopenings)) }
+        if isLost {
+            logLine(
+                "Lull: the Redis server does not have the namespace \(namespace) any more, nor what was pending in it: "
+                    + "it is opened again",
+                kind: "a namespace was lost")
+            _ = try await ask(Command("INCR", Self.reopenings))
+        }
         return true
     }
 }

@@ -37,7 +37,7 @@ extension RedisStore {
             [
                 .script(.page, place, Command("wake", "-inf", "\(now)", "0", "\(WokenRows.most)")),
                 .command(Command("ZRANGE", place.key(.ready), "0", "0", "WITHSCORES")),
-                .command(Command("ZCARD", place.key(.dead))),
+                .command(Command("ZCARD", place.key(.dead))), .script(.inbox, place, Command("1000")),
             ], in: place.namespace)
         let first = try Self.rows(replies[0]).map(\.stored.row)
         var recent: [DurableRow] = []
@@ -48,6 +48,11 @@ extension RedisStore {
             recent = try Self.rows(page[0]).map(\.stored.row)
         }
         status.dead += max(0, Int(replies[2].number ?? 0) - 1)
+        status.entries += max(0, Int(replies[3][0].number ?? 0))
+        if let oldest = replies[3][1].number {
+            let age = DurableNamespace.time(from: CoreInstant(microseconds: oldest), to: meta.now)
+            status.oldestEntry = max(status.oldestEntry ?? .zero, age)
+        }
         status.add(
             meta.tallies, present: present, try WokenRows(first) { () throws(DurableError) in recent },
             oldestReady: replies[1][1].number.map { CoreInstant(stored: $0) }, at: meta.now)

@@ -205,6 +205,7 @@ extension RedisStore {
         guard let claim = visit.claim else {
             return DurableExchange(reports: reports, claim: nil)
         }
+        noteClaim(in: claim.namespace, looksAtDue: claim.limit > 0 && visit.pause == nil && visit.error == nil)
         // What some shards have handed out counts, also if another one failed.
         if let error = visit.error, visit.runs.isEmpty {
             return DurableExchange(reports: reports, claim: .failure(error))

@@ -27,6 +27,8 @@ public final class RedisStore: DurableStore, ShardedStore {
         var limited: Set<String> = []
         /// The shard of each namespace at which the next claim begins.
         var turns: [String: Int] = [:]
+        /// When a worker of this store has last looked at what is due in each namespace.
+        var claims: [String: ContinuousClock.Instant] = [:]
         /// The shard that forgets next, and how many old ends of each were kept, since their runs may still die.
         var forgettingTurn = 0
         var kept: [ShardPlace: Int] = [:]

@@ -90,6 +90,7 @@ enum Script: String, CaseIterable, Sendable {
     /// The same, for workers.
     case work
     case page
+    case inbox
     /// The interface for other languages.
     case append
 
@@ -98,7 +99,7 @@ enum Script: String, CaseIterable, Sendable {
     private var flags: String {
         switch self {
         case .load, .work: " flags=allow-oom"
-        case .page: " flags=no-writes"
+        case .page, .inbox: " flags=no-writes"
         case .store, .append: ""
         }
     }

@@ -90,7 +90,8 @@ struct SampleTests {
         #expect(
             try store.run("status --json").lines.first == #"""
                 {"namespace":"hooks","wait":0,"pending":0,"ready":0,"running":0,"retrying":0,"dead":1,\#
-                "oldestDue":null,"paused":null,"limited":0,"nextStart":null,"attempts":1,"lostLeases":0,"runs":1,\#
+                "oldestDue":null,"paused":null,"limited":0,"nextStart":null,"entries":0,"oldestEntry":null,\#
+                "attempts":1,"lostLeases":0,"runs":1,\#
                 "executed":1,"failures":1,"restarted":0,"pausedAt":null,"pauseReason":null}
                 """#)
     }

@@ -38,8 +38,9 @@ struct StoreMetricsTests {
         #expect(
             try metrics().families.map { "\($0.name) \($0.type)" } == [
                 "lull_keys gauge", "lull_dead_runs gauge", "lull_oldest_due_seconds gauge", "lull_paused_seconds gauge",
-                "lull_limited_keys gauge", "lull_next_start_seconds gauge", "lull_attempts_total unknown",
-                "lull_lost_leases_total unknown", "lull_runs_total unknown", "lull_executed_total unknown",
+                "lull_limited_keys gauge", "lull_next_start_seconds gauge", "lull_entries gauge",
+                "lull_oldest_entry_seconds gauge", "lull_attempts_total unknown", "lull_lost_leases_total unknown",
+                "lull_runs_total unknown", "lull_executed_total unknown",
                 "lull_failures_total unknown", "lull_restarts_total unknown",
             ])
     }

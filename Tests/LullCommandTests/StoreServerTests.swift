@@ -168,7 +168,8 @@ struct StoreServerTests {
         let table = try store.run("status").lines
         #expect(table.last?.hasPrefix("durability: memory; memory: ") == true, "\(table)")
         #expect(
-            table.last?.hasSuffix(" MB; limit: none; when full: noeviction; clock behind: none; opened again: 0") == true,
+            table.last?.hasSuffix(" MB; limit: none; when full: noeviction; clock behind: none; opened again: 0")
+                == true,
             "\(table)")
         #expect(status["maxmemoryPolicy"] as? String == "noeviction")
         #expect(status["clockBehind"] is NSNull)

@@ -220,16 +220,45 @@ struct InboxTests {
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
         let answer = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1))
         async let woken: Void = store.wait(in: "n", after: answer.mark, atMost: .seconds(30))
-        let keys = [Structure.meta, .due, .inbox].map { ShardPlace("n", 0).key($0) }
-        func call(_ words: String...) throws -> String {
-            try server(["-n", "912", "EVAL", Script.append.text, "3"] + keys + words)
-        }
+        func call(_ words: String...) throws -> String { try append(words, at: server, 912) }
         _ = try call("submit", "k", "v")
         try await woken
         #expect(try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs.map(\.count) == [1])
         #expect(try call("sbmit", "k", "v").contains("a call is submit, touch, flush or cancel"))
         #expect(try call("submit", "k", "v", "soon").contains("a wait is a number of microseconds"))
         #expect(try call("flush", "k", "v").contains("too many arguments"))
+        await store.close()
+    }
+
+    /// Makes a call by the script, at the server's own instant.
+    private func append(_ words: [String], at server: TestRedis, _ database: Int) throws -> String {
+        let keys = [Structure.meta, .due, .inbox].map { ShardPlace("n", 0).key($0) }
+        return try server(["-n", "\(database)", "EVAL", Script.append.text, "3"] + keys + words)
+    }
+
+    @Test(arguments: [true, false])
+    func `is counted, and folded within a second while the worker is paused or busy`(_ isPaused: Bool) async throws {
+        let server = try TestRedis.shared.get()
+        try server("-n", "910", "FLUSHDB")
+        let store = try await RedisStore(url: server.url(910))
+        try await store.open("n", DurableRules(try .debounce(for: .seconds(3600))))
+        for call in 0..<250 { _ = try append(["submit", "key \(call / 2)", "v"], at: server, 910) }
+        var status = try #require(try await store.status().first)
+        #expect(status.entries == 250 && status.pending == 0)
+        #expect(try #require(status.oldestEntry) > .zero)
+        let error = await #expect(throws: DurableError.self) { try await store.forget("n") }
+        #expect("\(error as Any)".contains("250 calls in the inbox"), "\(error as Any)")
+
+        if isPaused { _ = try await store.pause("n", reason: nil) }
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
+        _ = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: isPaused ? 1 : 0))
+        let began = ContinuousClock.now
+        repeat {
+            try await Task.sleep(for: .milliseconds(50))
+            status = try #require(try await store.status().first)
+        } while status.entries > 0 && ContinuousClock.now < began + .seconds(60)
+        #expect(status.entries == 0 && status.pending == 125 && status.oldestEntry == nil)
+        #expect(try await store.brokenRules() == [])
         await store.close()
     }
 }

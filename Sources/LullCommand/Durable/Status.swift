@@ -44,6 +44,18 @@ extension DurableStatus {
                 "How long until --limit allows a start; 0 if it allows one now.", .duration, isInLine: true),
             { .duration($0.nextStart) }
         ),
+        (
+            Figure(
+                "entries", "lull_entries",
+                "Calls of programs in other languages that wait in the inbox to be made.", isInLine: true),
+            { .count($0.entries) }
+        ),
+        (
+            Figure(
+                "oldest entry", as: "oldestEntry", "lull_oldest_entry",
+                "How long the oldest of them has waited; 0 if there is none.", .duration, isInLine: true),
+            { .duration($0.oldestEntry) }
+        ),
         counter("attempts", "lull_attempts", "Attempts at runs that have started.") { $0.attempts },
         counter(
             "lost leases", as: "lostLeases", "lull_lost_leases",
@@ -105,6 +117,14 @@ extension DurableStatus {
         guard let nextStart else { return "\(keys) for --max-running \(rules.maxRunning ?? 0)" }
         return "\(keys) for --limit; the next start is in \(DurationText.rounded(nextStart))"
     }
+
+    /// What waits in the inbox; nil if nothing does.
+    fileprivate var inboxLine: String? {
+        guard entries > 0 else { return nil }
+        let calls = "\(counted(entries, "call")) from other programs \(entries == 1 ? "waits" : "wait")"
+        let age = oldestEntry.map { ", the oldest for \(DurationText.rounded($0))" } ?? ""
+        return "\(Terminal.shown(namespace)): \(calls)\(age): a worker makes them"
+    }
 }
 
 // MARK: - lull status
@@ -148,7 +168,7 @@ enum StatusCommand {
                     default: cell
                     }
                 }, to: &text)
-            for line in all.flatMap({ [$0.pauseLine, $0.limitLine] }).compactMap({ $0 }) {
+            for line in all.flatMap({ [$0.pauseLine, $0.limitLine, $0.inboxLine] }).compactMap({ $0 }) {
                 text.append(wrapped: line, to: Terminal.tableWidth)
             }
             if let health = status.health {

@@ -25,6 +25,8 @@ package struct KeyCall<Answer: Sendable>: Sendable {
     package var tokens: [String] = []
     package var dead: Int64?
     package var bytes = 0
+    /// Whether it is a worker's, which may work where there is no room for more.
+    package var isWorkers = false
     package var body: @Sendable (inout LoadedTable) throws(DurableError) -> Answer
 
     package init(
@@ -77,6 +79,7 @@ extension ShardedStore {
                     step.tokens = call.tokens
                     step.dead = call.dead
                     step.bytes = call.bytes
+                    step.isWorkers = call.isWorkers
                     add(step)
                 }
             }

@@ -62,6 +62,10 @@ public struct DurableStatus: Hashable, Sendable {
     public var failures = 0
     /// The number of times that the values of a run went back for a newer value: see ``DurableWhileRunning``.
     public var restarted = 0
+    /// The number of calls of programs in other languages that no worker, and no other call of their key, has made yet.
+    public var entries = 0
+    /// How long the oldest of them has waited.
+    public var oldestEntry: Duration?
     /// Why and since when the namespace is paused; nil if it is not.
     public var pause: DurablePause?
     /// How long it takes until the limit allows a start; nil if it allows one now, or if there is no limit.
@@ -83,7 +87,7 @@ public struct DurableStatus: Hashable, Sendable {
     }
 
     /// Whether the namespace has anything that may still be executed.
-    package var hasWork: Bool { pending + ready + running + retrying + dead > 0 }
+    package var hasWork: Bool { pending + ready + running + retrying + dead + entries > 0 }
 
     /// `3 keys pending, 1 running, 2 dead runs`: what there is of each kind.
     package var workText: String {
@@ -92,6 +96,7 @@ public struct DurableStatus: Hashable, Sendable {
         var parts = kinds.map { "\($0.0) \($0.1)" }
         if let first = kinds.first { parts[0] = "\(first.0) key\(first.0 == 1 ? "" : "s") \(first.1)" }
         if dead > 0 { parts.append("\(dead) dead run\(dead == 1 ? "" : "s")") }
+        if entries > 0 { parts.append("\(entries) call\(entries == 1 ? "" : "s") in the inbox") }
         return parts.joined(separator: ", ")
     }
 

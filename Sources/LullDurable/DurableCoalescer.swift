@@ -313,7 +313,8 @@ extension DurableCoalescer {
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
             lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) },
             watches: whileRunning != .queue, fileID: fileID, line: line)
-        try await WorkerDriver(configuration, store, clock, counts, fold, onFailure, handler).run()
+        let tasks = HandlerTasks(clock, counts, fold, onFailure, handler)
+        try await WorkerDriver(configuration, store, clock, tasks).run()
     }
 
     /// The counts of the workers that were started from this debouncer and its copies.

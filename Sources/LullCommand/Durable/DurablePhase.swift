@@ -5,9 +5,8 @@ internal import LullDurable
 ///
 /// | phase | event | next phase |
 /// |---|---|---|
-/// | reading | `inputEnded`: the input has ended, and `--at-end` is `flush` or `wait` | awaiting |
-/// | reading | `stop`: the input has ended, and `--at-end` is `keep` or `drop` | stopping |
-/// | awaiting | `stop`: all awaited work is done | stopping |
+/// | reading | `inputEnded`: the input has ended | awaiting |
+/// | awaiting | `stop`: all awaited work is done, or, where `--at-end` is `keep` or `drop`, claimed | stopping |
 /// | reading, working, awaiting | `stop`: a signal, or a failure that ends the session | stopping |
 /// | stopping | `stop`: another of these events | stopping |
 /// | stopping | `finish`: the worker has finished, and no command is left | finished |
@@ -20,7 +19,8 @@ enum DurablePhase: Equatable {
     case reading
     /// The session of `lull work`, which has no input. The worker claims what falls due.
     case working
-    /// The input has ended; the work that `--at-end flush` or `wait` awaits is not done yet.
+    /// The input has ended; what was due by then is not claimed, or the work that `--at-end flush` or `wait` awaits is
+    /// not done yet.
     case awaiting
     /// The worker claims nothing more; the session ends when the worker has finished.
     case stopping
@@ -44,20 +44,29 @@ enum DurablePhase: Equatable {
     }
 }
 
-/// The work that a session awaits before it ends, because of `--at-end flush` or `wait`.
+/// The work that a session awaits before it ends: under `--at-end flush` or `wait` until it is done, else until the
+/// worker has claimed what is due.
 struct AwaitedWork {
     /// The keys that have to be done, each with the latest generation that the session submitted.
     var generations: [[UInt8]: Int64] = [:]
     /// Work that fell due by this instant of the store's time has to be claimed; nil if none has, or all of it was.
     var claimLimit: CoreInstant?
+    /// Whether the session awaits nothing but that, and not what it has no capacity for.
+    var isForOneClaim = false
     /// When to ask the store next which keys other processes have done.
     var nextCheck = CoreInstant.farPast
 
     /// Removes the limit of claims once a claim has got past it: claims return what fell due first.
     mutating func claimed(_ answer: DurableClaim.Answer) {
-        guard let limit = claimLimit else { return }
+        // The claim may have been made before the limit was known.
+        guard let limit = claimLimit, answer.now.map({ $0 >= limit }) ?? true else { return }
         // Nothing was left, or only what fell due later.
         if answer.next != .zero || answer.runs.contains(where: { $0.due > limit }) { claimLimit = nil }
+    }
+
+    /// What was to be claimed stays in the store.
+    mutating func storeFailed() {
+        if isForOneClaim { claimLimit = nil }
     }
 
     /// Removes the key of a run that has started, if the run covers the latest submit.

@@ -11,22 +11,19 @@ extension DurableSession {
         guard phase == .reading else { return }
         do throws(DurableError) {
             switch options.atEnd ?? .keep {
-            case .keep:
-                stop(.drain, at: now)
+            case .keep: awaitClaim()
             case .drop:
                 reportMixedKeys(try drop())
-                stop(.drain, at: now)
-            case .flush:
-                phase.handle(.inputEnded)
-                reportMixedKeys(try flush())
-                awaitWork(at: now)
-            case .wait:
-                phase.handle(.inputEnded)
-                awaitWork(at: now)
+                awaitClaim()
+            case .flush: reportMixedKeys(try flush())
+            case .wait: break
             }
+            phase.handle(.inputEnded)
+            if awaited.claimLimit != nil { driver.lookAgain() }
+            stopIfNothingIsAwaited(at: now)
         } catch {
             loop.streams.fail(Failure(error, subcommand))
-            stop(.drain, at: now)
+            stop(.drain)
         }
     }
 
@@ -34,10 +31,9 @@ extension DurableSession {
     ///
     /// - Parameter event: `drain` gives commands that run the time they need. `stop` gives them half a lease, and
     ///   records that are not written yet go back to the store at once.
-    mutating func stop(_ event: WorkerStateMachine.Event, at now: CoreInstant) {
+    mutating func stop(_ event: WorkerStateMachine.Event) {
         phase.handle(.stop)
-        listenDeadline = nil
-        drive([event], at: now)
+        driver.handle([event])
     }
 
     /// - Returns: The number of mixed keys: other processes may have submitted to them too.
@@ -72,31 +68,34 @@ extension DurableSession {
 
     // MARK: - Awaiting
 
-    private mutating func awaitWork(at now: CoreInstant) {
-        notifyWorker(.success(()), at: now)
-        stopIfNothingIsAwaited(at: now)
+    /// Lets the worker claim what has fallen due so far, as far as it has capacity.
+    private mutating func awaitClaim() {
+        let namespace = options.namespace
+        awaited.claimLimit = try? store.ask { try await $0.presentInstant(in: namespace) }
+        awaited.isForOneClaim = true
     }
 
-    /// When to ask what others have done while this worker waits: the end of their runs makes nothing claimable, so
-    /// nothing wakes it.
+    /// When to ask what others have done: the end of their runs makes nothing claimable, so nothing tells of it.
     var nextAwaitedCheck: CoreInstant {
-        let isListening = phase == .awaiting && listenDeadline != nil && awaited.claimLimit == nil
-        return isListening ? awaited.nextCheck : .farFuture
+        phase == .awaiting && awaited.claimLimit == nil ? awaited.nextCheck : .farFuture
     }
 
     /// Stops when the input has ended and the awaited work is done, by this process or another.
     mutating func stopIfNothingIsAwaited(at now: CoreInstant) {
-        guard phase == .awaiting, awaited.claimLimit == nil else { return }
-        // While there is work to claim, this worker may still claim what is awaited.
-        guard awaited.generations.isEmpty || listenDeadline != nil || awaited.nextCheck <= now else { return }
+        guard phase == .awaiting else { return }
+        if awaited.isForOneClaim {
+            if awaited.claimLimit == nil || runs.count >= configuration.maxConcurrent { stop(.drain) }
+            return
+        }
+        guard awaited.claimLimit == nil, awaited.generations.isEmpty || awaited.nextCheck <= now else { return }
         awaited.nextCheck = now.advanced(by: Self.awaitedCheckInterval)
         do throws(DurableError) {
             for key in try keysDoneByOthers() { awaited.generations[key] = nil }
         } catch {
             loop.streams.fail(Failure(error, subcommand))
-            return stop(.drain, at: now)
+            return stop(.drain)
         }
-        if awaited.generations.isEmpty { stop(.drain, at: now) }
+        if awaited.generations.isEmpty { stop(.drain) }
     }
 
     /// Returns the awaited keys that other processes have done, and those that wait for another attempt.

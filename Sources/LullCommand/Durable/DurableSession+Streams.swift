@@ -52,7 +52,6 @@ extension DurableSession {
                     loop.streams.setStatus(Failure(error, subcommand).status)
                 }
             }
-            notifyWorker(.success(()), at: now)
             return isEnd
         } catch {
             // Earlier records stay in the store. These, and all that follow, were not submitted.
@@ -68,7 +67,7 @@ extension DurableSession {
         guard loop.streams.output.isEmpty, !loop.streams.output.isGivenUp, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
-        drive(written.map { .handlerEnded(run: $0, error: nil) }, at: loop.clock.now)
+        driver.handle(written.map { .handlerEnded(run: $0, error: nil) })
     }
 
     // MARK: - Messages
@@ -78,17 +77,6 @@ extension DurableSession {
             loop.streams.log.report("\(try namespaceStatus().line), skipped \(loop.streams.skipped)", isCut: false)
         } catch {
             loop.streams.log.report("\(error)")
-        }
-    }
-
-    /// Logs, for a run whose command has failed, when its next attempt is due or that it is dead.
-    mutating func logFailure(in report: DurableReport) {
-        guard case .failed(_, let retry) = report.kind, let run = runs[report.run] else { return }
-        if let retry {
-            let time = DurationText.rounded(retry.nanoseconds)
-            loop.streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
-        } else {
-            loop.streams.log.report("\(subject(run)): dead after attempt \(run.attempt)")
         }
     }
 

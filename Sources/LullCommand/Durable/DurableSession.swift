@@ -8,17 +8,18 @@ internal import LullDurable
 /// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program
 /// dies in between, that work may be done twice; it is never lost.
 ///
-/// Two state machines decide: ``DurablePhase`` how far the session has got, and the worker what to claim and report.
-/// The session tells them what has happened, and carries out what follows.
+/// Two state machines decide: ``DurablePhase`` how far the session has got, and that of the library's worker what to
+/// claim and report. The worker's driver makes the calls of the store; the session carries out the runs.
 struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var loop: EventLoop<Handler>
     let subcommand: Subcommand
     let store: CommandStore
-    var worker: WorkerStateMachine
+    let mailbox: WorkerMailbox
+    let driver: WorkerDriver
+    let configuration: WorkerStateMachine.Configuration
     var phase: DurablePhase
+    private var hasWorkerFinished = false
 
-    /// Until when the worker waits to be notified of work to claim; nil if it does not wait.
-    var listenDeadline: CoreInstant?
     /// When to check that a file is still in place.
     var nextStoreCheck = CoreInstant.farPast
     /// The runs that the worker has claimed, without their values.
@@ -35,7 +36,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
 
     /// How often to ask the store which awaited keys other processes have done.
     static var awaitedCheckInterval: CoreDuration { .milliseconds(100) }
-    /// How often a worker without free capacity checks that the file is still in place.
+    /// How often to check, while runs are carried out, that the file is still in place.
     private static var fileCheckInterval: CoreDuration { .milliseconds(400) }
     /// How many executions of `lull filter` may wait in the output.
     private static var mostUnwritten: Int { 256 }
@@ -47,6 +48,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         // What the namespace does with records is not always given.
         var options = options
         options.policy.combination = CombineRule(opened.rules)
+        let mailbox = try WorkerMailbox(grace: opened.store.grace)
         loop = try EventLoop(options, handler)
         self.subcommand = subcommand
         store = opened.store
@@ -54,12 +56,13 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         // Records that only wait in the output can go back to the store at once; commands get time to end.
         let lease = options.lease ?? .seconds(30)
         let grace = CoreDuration.nanoseconds(handler.writesOutput ? 0 : lease.nanoseconds / 2)
-        worker = WorkerStateMachine(
-            WorkerStateMachine.Configuration(
-                namespace: options.namespace, owner: .random(in: .min ... .max),
-                maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
-                lease: lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts ?? 20), grace: grace,
-                keepsValues: false, watches: opened.rules.whileRunning != .queue))
+        configuration = WorkerStateMachine.Configuration(
+            namespace: options.namespace, owner: .random(in: .min ... .max),
+            maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
+            lease: lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts ?? 20), grace: grace,
+            keepsValues: false, watches: opened.rules.whileRunning != .queue)
+        self.mailbox = mailbox
+        driver = WorkerDriver(configuration, store.store, WorkerClock(ContinuousClock()), mailbox)
     }
 
     var options: CommandOptions { loop.options }
@@ -73,11 +76,18 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
             loop.streams.log.report(
                 "working on \(store), namespace \(Terminal.shown(options.namespace)); Ctrl-C ends it")
         }
-        drive([.woke], at: loop.clock.now)
-        while !(worker.isFinished && loop.handler.isIdle) {
+        Task.detached { [driver, mailbox] in
+            do throws(DurableError) {
+                try await driver.run()
+                mailbox.finish(nil)
+            } catch {
+                mailbox.finish(error)
+            }
+        }
+        while !(hasWorkerFinished && loop.handler.isIdle) {
             let (events, now) = loop.wait(
-                isReading: phase == .reading, store: store.changesDescriptor,
-                until: min(worker.alarm, listenDeadline ?? nextStoreCheck, nextAwaitedCheck))
+                isReading: phase == .reading, worker: mailbox.descriptor,
+                until: min(runs.isEmpty ? .farFuture : nextStoreCheck, nextAwaitedCheck))
             for event in events { handle(event, at: now) }
         }
         phase.handle(.finish)
@@ -100,50 +110,62 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
                 takeRecords(at: now)
                 endInput(at: now)
             } else {
-                stop(subcommand == .work ? .stop : .drain, at: now)
+                stop(subcommand == .work ? .stop : .drain)
             }
         case .insists(let signal): loop.end(by: signal)
-        case .failed: stop(.stop, at: now)
+        case .failed: stop(.stop)
         case .ended(let ended):
-            let events = ended.compactMap { self.event(of: $0.id, $0.end) }
-            // First, or the worker would claim more in the place of what has ended.
+            var events = ended.compactMap { self.event(of: $0.id, $0.end) }
             if loop.hasFailed, options.failsFast {
                 loop.handler.startNothingMore()
-                stop(.drain, at: now)
+                phase.handle(.stop)
+                // First, or the worker would claim more in the place of what has ended.
+                events.insert(.drain, at: 0)
             }
-            drive(events, at: now)
-        case .prepared(let execution): if let event = begin(execution) { drive([event], at: now) }
+            driver.handle(events)
+        case .prepared(let execution): if let event = begin(execution) { driver.handle([event]) }
         case .woke:
-            if worker.alarm <= now { drive([.woke], at: now) }
             checkStore(at: now)
             if nextAwaitedCheck <= now { stopIfNothingIsAwaited(at: now) }
-        case .storeChanged:
-            let (hasWork, interruptions) = store.takeChanges()
-            if let interruptions { drive([.watchEnded(interruptions)], at: now) }
-            if hasWork { notifyWorker(.success(()), at: now) }
+        case .workerDecided: takeMessages(at: now)
         case .records: if phase == .reading { takeRecords(at: loop.clock.now) }
         case .inputEnded: endInput(at: loop.clock.now)
         case .written: completeWritten()
         case .outputClosed:
             // Runs whose records were not written go back to the store.
-            stop(.stop, at: loop.clock.now)
+            stop(.stop)
         }
     }
 
-    /// Ends a wait that has lasted its time. While the worker does not wait, checks that the store is in place.
+    /// Carries out what the worker has decided on.
+    private mutating func takeMessages(at now: CoreInstant) {
+        let messages = mailbox.take()
+        for case .claimed(let answer, let instant) in messages {
+            guard let now = answer.now else { continue }
+            offset = now.duration(to: CoreInstant(nanoseconds: instant - loop.clock.origin))
+        }
+        var events: [WorkerStateMachine.Event] = []
+        for message in messages {
+            switch message {
+            case .action(let action): if let event = perform(action, at: now) { events.append(event) }
+            case .claimed(let answer, _): awaited.claimed(answer)
+            case .finished(let error):
+                hasWorkerFinished = true
+                if let error, loop.streams.status == ExitStatus.success {
+                    loop.streams.fail(Failure(error, subcommand))
+                }
+            }
+        }
+        if !events.isEmpty { driver.handle(events) }
+        stopIfNothingIsAwaited(at: now)
+    }
+
+    /// Checks that the store is in place. A worker that waits for work notices by itself.
     private mutating func checkStore(at now: CoreInstant) {
-        if let listenDeadline, listenDeadline <= now { return notifyWorker(.success(()), at: now) }
-        guard listenDeadline == nil, nextStoreCheck <= now else { return }
+        guard !runs.isEmpty, nextStoreCheck <= now else { return }
         nextStoreCheck = now.advanced(by: Self.fileCheckInterval)
         do throws(DurableError) { try store.change { try await $0.check() } } catch {
-            drive([.storeFailed(error)], at: now)
+            driver.handle([.storeFailed(error)])
         }
-    }
-
-    /// Notifies the worker, if it waits for that, that there may be work to claim.
-    mutating func notifyWorker(_ result: Result<Void, DurableError>, at now: CoreInstant) {
-        guard listenDeadline != nil else { return }
-        listenDeadline = nil
-        drive([.waitEnded(result)], at: now)
     }
 }

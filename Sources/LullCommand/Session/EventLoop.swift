@@ -23,7 +23,8 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         case prepared(PreparedExecution)
         /// The instant may have come for which the session waits.
         case woke
-        case storeChanged
+        /// The worker of the session has decided on something.
+        case workerDecided
         /// More of the input is in memory.
         case records
         case inputEnded
@@ -73,15 +74,15 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
 
     /// - Parameters:
     ///   - isReading: Whether the session takes records.
-    ///   - store: The descriptor that is readable when a store has changed, or -1.
+    ///   - worker: The descriptor that is readable when a worker has decided on something, or -1.
     ///   - instant: When to return at the latest.
     /// - Returns: The events, in the order in which they are to be handled, and the instant at which they happened.
     mutating func wait(
-        isReading: Bool, store: Int32 = -1, until instant: CoreInstant
+        isReading: Bool, worker: Int32 = -1, until instant: CoreInstant
     ) -> (events: [Event], now: CoreInstant) {
         streams.beginWriting()
         var polled = PolledDescriptors(
-            signals: signals, alarm: alarm.descriptor, input: isReading ? input.reader.descriptor : -1, store: store,
+            signals: signals, alarm: alarm.descriptor, input: isReading ? input.reader.descriptor : -1, worker: worker,
             background: waker.descriptor, streams, watchesOutput: handler.writesOutput)
         handler.addInterests(to: &polled.entries, streams)
         let timeout = alarm.set(to: min(instant, handler.alarm, patience?.end ?? .farFuture))
@@ -97,7 +98,7 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
         // After the ends of commands, so that they are recorded.
         if let insisting { events.append(.insists(signal: insisting)) }
         events.append(.woke)
-        if polled.has(.store) { events.append(.storeChanged) }
+        if polled.has(.worker) { events.append(.workerDecided) }
         if polled.has(.input) { fill(&events) }
         if polled.has(.background) {
             waker.acknowledge()
@@ -289,18 +290,18 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
 struct PolledDescriptors {
     /// The session's own descriptors, in their order. Those of running executions follow.
     enum Place: Int, CaseIterable {
-        case signals, alarm, input, store, background, output
+        case signals, alarm, input, worker, background, output
     }
 
     var entries: [pollfd]
 
     /// - Parameters:
     ///   - input: The descriptor to read, or -1. It is not polled while output or messages wait to be written.
-    ///   - store: The descriptor that is readable when a store has changed, or -1.
+    ///   - worker: The descriptor that is readable when a worker has decided on something, or -1.
     ///   - background: The descriptor that is readable when something in the background has ended.
     ///   - watchesOutput: Whether to report that the reader of the output has closed its end. A write notices it, too.
     init(
-        signals: Signals, alarm: Int32, input: Int32, store: Int32, background: Int32, _ streams: StandardStreams,
+        signals: Signals, alarm: Int32, input: Int32, worker: Int32, background: Int32, _ streams: StandardStreams,
         watchesOutput: Bool
     ) {
         let isWatched = watchesOutput && streams.output.isEmpty && !streams.output.isGivenUp
@@ -308,7 +309,7 @@ struct PolledDescriptors {
             pollfd(descriptor: signals.descriptor, Int32(POLLIN)),
             pollfd(descriptor: alarm, Int32(POLLIN)),
             pollfd(descriptor: streams.areEmpty ? input : -1, Int32(POLLIN)),
-            pollfd(descriptor: store, Int32(POLLIN)),
+            pollfd(descriptor: worker, Int32(POLLIN)),
             pollfd(descriptor: background, Int32(POLLIN)),
             pollfd(hangUpOf: isWatched ? streams.output.descriptor : -1),
         ]

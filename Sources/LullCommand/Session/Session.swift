@@ -59,7 +59,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         case .records: takeRecords(at: loop.clock.now)
         case .inputEnded: endInput(at: loop.clock.now)
         case .outputClosed: drop(at: loop.clock.now)
-        case .written, .storeChanged: break
+        case .written, .workerDecided: break
         }
     }
 

@@ -13,45 +13,23 @@ final class CommandStore {
     typealias Call<Answer> = @Sendable (any WatchedStore) async throws -> Answer
 
     /// How long a call goes on after a signal that ends the program; nil for a file, whose calls limit themselves.
-    private let grace: Duration?
+    let grace: Duration?
     /// For calls that need not block.
     let store: any WatchedStore
-    /// A byte is written to the second when something may have changed, or runs may have been interrupted.
-    let changesDescriptor: Int32
-    private let changesWriter: Int32
-    private let tasks = Guarded<[Change: Task<Void, Never>]>([:])
-    private let interruptions = Guarded<Result<[Int64], DurableError>?>(nil)
     private var hasEnded = false
 
     init(grace: Duration?, _ open: @escaping @Sendable () async throws -> any WatchedStore) throws(DurableError) {
         self.grace = grace
         store = try Self.blocking(grace, open)
-        do throws(Failure) {
-            (changesDescriptor, changesWriter) = try Pipe.make(isBlocking: false)
-        } catch {
-            throw .unusable(error.message)
-        }
     }
 
-    deinit {
-        end()
-        close(changesDescriptor)
-        close(changesWriter)
-    }
+    deinit { end() }
 
     /// Closes the store: a file is left clean, and a server sees connections end as it expects them to.
     func end() {
         if hasEnded { return }
         hasEnded = true
-        let tasks = tasks.change { tasks in
-            defer { tasks = [:] }
-            return Array(tasks.values)
-        }
-        for task in tasks { task.cancel() }
-        try? Self.blocking(grace) { [store] in
-            for task in tasks { await task.value }
-            await store.close()
-        }
+        try? Self.blocking(grace) { [store] in await store.close() }
     }
 
     /// Makes an asynchronous call, and blocks until it has returned.
@@ -106,70 +84,6 @@ final class CommandStore {
         guard case .noPolicy(let name) = error else { return Failure(error, subcommand) }
         let known = (try? ask { try await $0.status().map(\.namespace) }) ?? []
         return .noNamespace(name, known, subcommand)
-    }
-
-    // MARK: - For a session
-
-    /// Makes the calls of a session's worker.
-    func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) -> DurableExchange {
-        do throws(DurableError) {
-            return try change { await $0.exchange(reports, claim) }
-        } catch {
-            return DurableExchange(reports, claim, failed: error)
-        }
-    }
-
-    /// What the descriptor for changes tells of, each with a byte of its own.
-    enum Change: UInt8 {
-        /// There may be something to claim.
-        case work
-        /// Runs may have been interrupted.
-        case interruptions
-    }
-
-    /// Looks for changes from now on: what may be due changed since a claim's answer with this mark.
-    func watch(_ namespace: String, after mark: Int64, atMost time: CoreDuration) {
-        let store = store
-        look(for: .work) { try? await store.wait(in: namespace, after: mark, atMost: Duration(time)) }
-    }
-
-    /// Looks for interruptions of a worker's runs, besides those that it knows of.
-    func watch(_ namespace: String, worker: Int64, besides known: [Int64], atMost time: CoreDuration) {
-        let (store, interruptions) = (store, interruptions)
-        look(for: .interruptions) {
-            let result: Result<[Int64], DurableError>
-            do throws(DurableError) {
-                result = .success(
-                    try await store.interruptions(of: worker, besides: known, in: namespace, atMost: Duration(time)))
-            } catch {
-                result = .failure(error)
-            }
-            interruptions.change { $0 = result }
-        }
-    }
-
-    /// Makes a call in a task, and writes to the descriptor when it has returned.
-    private func look(for change: Change, _ call: @escaping @Sendable () async -> Void) {
-        let descriptor = changesWriter
-        let task = Task.detached {
-            await call()
-            guard !Task.isCancelled else { return }
-            var byte = change.rawValue
-            _ = write(descriptor, &byte, 1)
-        }
-        tasks.change { $0.updateValue(task, forKey: change) }?.cancel()
-    }
-
-    /// Returns what the descriptor tells of, and notes that the session has seen it.
-    func takeChanges() -> (hasWork: Bool, interruptions: Result<[Int64], DurableError>?) {
-        var changes: [UInt8] = []
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while case let count = read(changesDescriptor, &bytes, bytes.count), count > 0 { changes += bytes[..<count] }
-        let interruptions = interruptions.change { interruptions in
-            defer { interruptions = nil }
-            return interruptions
-        }
-        return (changes.contains(Change.work.rawValue), interruptions)
     }
 }
 

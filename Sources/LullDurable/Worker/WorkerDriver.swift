@@ -1,57 +1,45 @@
 internal import Dispatch
 internal import Lull
-internal import LullCore
+package import LullCore
 
-/// Drives a ``WorkerStateMachine`` with a store, a clock and tasks: hands events in, and carries the actions out.
+/// Drives a ``WorkerStateMachine`` with a store and a clock: hands events in, makes the calls of the store and keeps
+/// the alarm. Runs are carried out by its ``WorkerHost``, which hands in how they end.
 ///
-/// Nothing but the state machine runs under the lock. Whatever has to be awaited runs in an unstructured task: the task
-/// that runs the worker may be cancelled, and its handlers still have their time.
+/// Nothing but the state machine runs under the lock. The actions of a step are carried out after it, those of
+/// different steps in their order, by one thread at a time. Whatever has to be awaited runs in an unstructured task:
+/// the task that runs the worker may be cancelled, and its handlers still have their time.
 ///
 /// What keeps the leases (the alarm, and the calls of the store) has a thread of its own: handlers, encoding, decoding
 /// and folding may take all threads of the cooperative pool for as long as they like.
-///
-/// Handlers that end are not reported one by one. A task waits until all handlers that were decided on have been
-/// started, and until those that end at once have ended; then it hands their ends in together. Their reports, and one
-/// claim for all the slots that they free, go to the store in one call and can therefore share a transaction.
-final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
-    typealias Handler = @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
+package final class WorkerDriver: Sendable {
     private typealias Completion = (continuation: CheckedContinuation<Void, Never>, work: Work?)
 
     private struct State {
         var worker: WorkerStateMachine
-        /// The handlers that run or will be started, by run.
-        var handlers: [Int64: RunningHandler] = [:]
-        /// The number of handlers that were decided on and have not been started.
-        var unstarted = 0
-        /// Handlers that have ended and have not been handed in.
-        var ended: [EndedHandler] = []
+        /// The steps whose actions are to be carried out, in their order.
+        var steps: [Step] = []
+        /// Whether a thread carries them out.
+        var isPerforming = false
         /// The instant for which a wake-up has been arranged.
         var alarmInstant = CoreInstant.farFuture
         var alarm: Task<Void, any Error>?
         var waiting: Task<Void, any Error>?
+        /// The number of the wait that is under way, if any, and of the last one.
+        var wait: Int?
+        var lastWait = 0
+        /// Whether the next wait ends at once.
+        var looksAgain = false
         var watching: Task<Void, any Error>?
         /// The caller of `run()`, resumed when the worker has finished.
         var completion: Completion?
     }
 
-    private struct RunningHandler {
-        let fence: Int64
-        var task: Task<Void, any Error>?
-        var isCancelled = false
-    }
-
-    /// The run may be another worker's by now.
-    private struct TooLate: Error {}
-
-    private struct EndedHandler {
-        let run: DurableRun
-        let failure: (any Error)?
-
-        /// With as much of the error as the store keeps.
-        var event: WorkerStateMachine.Event {
-            if failure is TooLate { return .notStarted(run: run.id) }
-            return .handlerEnded(run: run.id, error: failure.map { String("\($0)".prefix(500)) })
-        }
+    /// A step whose actions are to be carried out.
+    private struct Step {
+        let events: [WorkerStateMachine.Event]
+        let actions: [WorkerStateMachine.Action]
+        /// The caller of `run()` if it is the last one.
+        var completion: Completion?
     }
 
     /// The effects of a step that are carried out without the lock.
@@ -59,7 +47,6 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         var actions: [WorkerStateMachine.Action]
         var cancelled: [Task<Void, any Error>] = []
         var alarm = CoreInstant.farFuture
-        var completion: Completion?
     }
 
     private let state: Guarded<State>
@@ -67,64 +54,74 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     private let owner: Int64
     private let store: any StoreCalls
     private let clock: WorkerClock
-    private let counters: Guarded<DurableCounters>
-    private let fold: DurableFold<Value>?
-    private let onFailure: (@Sendable (DurableFailure) async -> Void)?
-    private let handler: Handler
+    private let host: any WorkerHost
     private let executor = OwnThread()
 
-    init(
+    package init(
         _ configuration: WorkerStateMachine.Configuration, _ store: any StoreCalls, _ clock: WorkerClock,
-        _ counters: Guarded<DurableCounters>, _ fold: DurableFold<Value>?,
-        _ onFailure: (@Sendable (DurableFailure) async -> Void)?,
-        _ handler: @escaping Handler
+        _ host: any WorkerHost
     ) {
         state = Guarded(State(worker: WorkerStateMachine(configuration)))
         namespace = configuration.namespace
         owner = configuration.owner
         self.store = store
         self.clock = clock
-        self.counters = counters
-        self.fold = fold
-        self.onFailure = onFailure
-        self.handler = handler
+        self.host = host
     }
 
     /// Works until the task is cancelled and the handlers have ended, or the store cannot be used any more.
-    func run() async throws(DurableError) {
+    package func run() async throws(DurableError) {
         let work = Work.current
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 state.change { $0.completion = (continuation, work) }
-                handle(.woke)
+                handle([.woke])
                 // Only now: the first events have begun work that the clock tracks.
                 if let work { clock.observer?.slept(work) }
             }
         } onCancel: {
-            handle(.stop)
+            handle([.stop])
         }
         if let failure = state.value.worker.failure { throw failure }
     }
 
-    // MARK: - Events
-
-    /// Hands events in, and carries out the actions that follow.
-    private func handle(_ events: WorkerStateMachine.Event...) {
-        perform(step(events))
+    /// Returns how long the lease of a run lasts that the worker has; zero or less if it may be another worker's.
+    package func leaseLeft(of run: Int64) -> CoreDuration {
+        let end = state.change { $0.worker.leaseEnd(of: run) }
+        return end.map { clock.now().duration(to: $0) } ?? .zero
     }
 
-    /// Hands events in, and does what is not an action of the worker: cancels tasks, sets the alarm, ends `run()`.
+    /// Whether a newer value has interrupted a run, whose handler may throw for that.
+    package func isInterrupted(_ run: Int64) -> Bool { state.change { $0.worker.isInterrupted(run) } }
+
+    /// Claims once more although nothing new may be due, as soon as there is capacity.
+    package func lookAgain() {
+        let (isWaiting, task) = state.change { state -> (Bool, Task<Void, any Error>?) in
+            guard state.wait != nil else {
+                state.looksAgain = true
+                return (false, nil)
+            }
+            state.wait = nil
+            return (true, state.waiting)
+        }
+        guard isWaiting else { return }
+        task?.cancel()
+        handle([.waitEnded(.success(()))])
+    }
+
+    // MARK: - Steps
+
+    /// Hands in events that have come together. The actions that follow are carried out, by this thread or by one that
+    /// is at it.
     ///
-    /// - Returns: The actions, which the caller performs.
-    private func step(_ events: [WorkerStateMachine.Event]) -> [WorkerStateMachine.Action] {
+    /// - Returns: These actions, to look at.
+    @discardableResult
+    package func handle(_ events: [WorkerStateMachine.Event]) -> [WorkerStateMachine.Action] {
         let now = clock.now()
         let effects = state.change { Self.step(events, at: now, in: &$0) }
         for task in effects.cancelled { task.cancel() }
         setAlarm(effects.alarm)
-        if let (continuation, work) = effects.completion {
-            if let work { clock.observer?.woke(work) }
-            continuation.resume()
-        }
+        performSteps()
         return effects.actions
     }
 
@@ -132,67 +129,78 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         _ events: [WorkerStateMachine.Event], at now: CoreInstant, in state: inout State
     ) -> Effects {
         var effects = Effects(actions: state.worker.handle(events, at: now))
-        for case .handlerEnded(let run, _) in events { state.handlers[run] = nil }
-        for action in effects.actions {
-            if case .start(let run) = action {
-                state.handlers[run.id] = RunningHandler(fence: run.fence)
-                state.unstarted += 1
-            }
-            if case .cancel(let run) = action {
-                state.handlers[run]?.isCancelled = true
-                if let task = state.handlers[run]?.task { effects.cancelled.append(task) }
-            }
-        }
-        guard state.worker.isFinished else {
+        var step = Step(events: events, actions: effects.actions)
+        if state.worker.isFinished {
+            effects.cancelled = [state.alarm, state.waiting, state.watching].compactMap(\.self)
+            step.completion = state.completion
+            state.completion = nil
+        } else {
             effects.alarm = state.worker.alarm
-            return effects
         }
-        effects.cancelled += [state.alarm, state.waiting, state.watching].compactMap(\.self)
-        effects.completion = state.completion
-        state.completion = nil
+        state.steps.append(step)
         return effects
     }
 
-    // MARK: - Actions
+    private func performSteps() {
+        var isFirst = true
+        while let step = state.change({ state -> Step? in
+            if isFirst, state.isPerforming { return nil }
+            state.isPerforming = !state.steps.isEmpty
+            return state.steps.isEmpty ? nil : state.steps.removeFirst()
+        }) {
+            isFirst = false
+            perform(step.actions, after: step.events)
+            if let (continuation, work) = step.completion {
+                if let work { clock.observer?.woke(work) }
+                continuation.resume()
+            }
+        }
+    }
 
-    private func perform(_ actions: [WorkerStateMachine.Action]) {
+    private func perform(_ actions: [WorkerStateMachine.Action], after events: [WorkerStateMachine.Event]) {
+        host.perform(actions, after: events, of: self)
         var reports: [DurableReport] = []
         var claim: DurableClaim?
         for action in actions {
             switch action {
             case .announce:
-                spawn("a worker that says that it is there", preferring: executor) {
+                clock.spawn("a worker that says that it is there", preferring: executor) {
                     try? await self.store.announce(DurableWorker.Identity(id: self.owner), in: self.namespace)
                 }
             case .claim(let wanted): claim = wanted
             case .report(let report): reports.append(report)
             case .wait(let mark, let time): wait(after: mark, atMost: time)
             case .watch(let known, let time): watch(besides: known, atMost: time)
-            case .start(let run): startHandler(of: run)
-            case .cancel: break  // `step` has done it.
-            case .leaseLost(let run):
-                counters.change { $0.lostLeases += 1 }
-                notify(.leaseLost(run))
-            case .died(let run): notify(.died(run))
-            case .storeFailed(let error): notify(.store(error))
-            // It is no failure. Who looks at the status sees it.
-            case .paused, .resumed: break
+            case .start, .cancel, .leaseLost, .died, .storeFailed, .paused, .resumed: break  // The host's.
             }
         }
         if !reports.isEmpty || claim != nil { exchange(reports, claim) }
     }
 
+    // MARK: - The store
+
     private func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) {
-        spawn("a worker's calls to its store", preferring: executor) {
-            let answers = await self.store.exchange(reports, claim)
+        clock.spawn("a worker's calls to its store", preferring: executor) {
+            let answers = await self.host.exchange(reports, claim, with: self.store)
             var events = zip(reports, answers.reports).map { WorkerStateMachine.Event.reported($0, $1) }
             if claim != nil, let claimed = answers.claim { events.append(.claimed(claimed)) }
-            self.perform(self.step(events))
+            self.handle(events)
         }
     }
 
     private func wait(after mark: Int64, atMost time: CoreDuration) {
-        let task = spawn("a worker that waits for work", preferring: executor) {
+        let number: Int? = state.change { state in
+            defer { state.looksAgain = false }
+            if state.looksAgain { return nil }
+            state.lastWait += 1
+            state.wait = state.lastWait
+            return state.lastWait
+        }
+        guard let number else {
+            handle([.waitEnded(.success(()))])
+            return
+        }
+        let task = clock.spawn("a worker that waits for work", preferring: executor) {
             let result: Result<Void, DurableError>
             do throws(DurableError) {
                 try await self.store.wait(in: self.namespace, after: mark, atMost: Duration(time))
@@ -200,14 +208,18 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             } catch {
                 result = .failure(error)
             }
-            self.handle(.waitEnded(result))
+            let isCurrent = self.state.change { state in
+                defer { if state.wait == number { state.wait = nil } }
+                return state.wait == number
+            }
+            if isCurrent { self.handle([.waitEnded(result)]) }
         }
         keep(task, as: \.waiting)
     }
 
     private func watch(besides known: [Int64], atMost time: CoreDuration) {
         let owner = owner
-        let task = spawn("a worker that watches for interruptions", preferring: executor) {
+        let task = clock.spawn("a worker that watches for interruptions", preferring: executor) {
             let result: Result<[Int64], DurableError>
             do throws(DurableError) {
                 result = .success(
@@ -216,7 +228,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             } catch {
                 result = .failure(error)
             }
-            self.handle(.watchEnded(result))
+            self.handle([.watchEnded(result)])
         }
         keep(task, as: \.watching)
     }
@@ -230,123 +242,11 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
         if isFinished { task.cancel() }
     }
 
-    /// Calls `onFailure`, or logs.
-    private func notify(_ failure: DurableFailure) {
-        if let onFailure {
-            spawn("the failure handler of a worker") { await onFailure(failure) }
-        } else {
-            logLine("Lull: \(failure)", kind: failure.kind)
-        }
-    }
-
-    // MARK: - Handlers
-
-    private func startHandler(of run: DurableRun) {
-        counters.change { $0.attempts += 1 }
-        let task = spawn(run.summary, on: handler.isolation) {
-            var failure: (any Error)?
-            do { try await self.callHandler(of: run) } catch { failure = error }
-            self.handlerEnded(run, failure)
-        }
-        let (isCancelled, canHandIn) = state.change { state in
-            state.unstarted -= 1
-            let canHandIn = state.unstarted == 0 && !state.ended.isEmpty
-            // The handler may have ended already, and another attempt may have begun.
-            guard state.handlers[run.id]?.fence == run.fence else { return (false, canHandIn) }
-            state.handlers[run.id]?.task = task
-            return (state.handlers[run.id]?.isCancelled == true, canHandIn)
-        }
-        if isCancelled { task.cancel() }
-        if canHandIn { handInSoon() }
-    }
-
-    private nonisolated(nonsending) func callHandler(of run: DurableRun) async throws {
-        // A clock that tracks work knows only what is done in tasks.
-        let execution: DurableExecution<Key, Value> =
-            clock.observer != nil || run.isQuicklyDecoded(fold)
-            ? try DurableExecution(run, fold)
-            : try await Self.inBackground { [fold] in try DurableExecution(run, fold) }
-        // All of that takes time, and the process may have been stopped.
-        guard let leaseEnd = state.change({ $0.worker.leaseEnd(of: run.id) }), clock.now() < leaseEnd else {
-            counters.change { $0.attempts -= 1 }
-            throw TooLate()
-        }
-        try await handler(execution)
-    }
-
-    /// Does something in a thread that is none of the cooperative pool's, which other handlers need.
-    private nonisolated(nonsending) static func inBackground<Result: Sendable>(
-        _ work: @escaping @Sendable () throws -> Result
-    ) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
-            // Tasks have the threads of another quality of service.
-            DispatchQueue.global(qos: .utility).async { continuation.resume(with: .init { try work() }) }
-        }
-    }
-
-    /// Notes that a handler has ended. The first one of a series arranges for all of them to be handed in.
-    private func handlerEnded(_ run: DurableRun, _ failure: (any Error)?) {
-        let isFirst = state.change { state in
-            state.ended.append(EndedHandler(run: run, failure: failure))
-            return state.unstarted == 0 && state.ended.count == 1
-        }
-        if isFirst { handInSoon() }
-    }
-
-    /// Hands in the handlers that have ended, once every task that is ready has had a turn and no further handler has
-    /// ended.
-    private func handInSoon() {
-        spawn("a worker's reports") {
-            var (seen, count) = (0, self.state.change { $0.ended.count })
-            while count > seen {
-                await Task.yield()
-                (seen, count) = (count, self.state.change { $0.ended.count })
-            }
-            self.handIn()
-        }
-    }
-
-    /// Hands in the handlers that have ended, and notifies of those that have failed.
-    private func handIn() {
-        let ended = state.change { state in
-            let ended = state.ended
-            state.ended = []
-            return ended
-        }
-        let actions = step(ended.map(\.event))
-        let failures = ended.filter { $0.failure != nil && !($0.failure is TooLate) }
-        perform(actions)
-        for action in actions {
-            guard case .report(let report) = action else { continue }
-            if report.kind == .interrupted { counters.change { $0.restarted += 1 } }
-            guard case .failed(_, let retry) = report.kind else { continue }
-            for ended in failures where ended.run.id == report.run {
-                guard let failure = ended.failure else { continue }
-                counters.change { $0.failures += 1 }
-                notify(.threw(failure, ended.run, retryIn: retry.map { Duration($0) }))
-            }
-        }
-    }
-
-    // MARK: - Tasks
-
-    /// Starts a task that the clock tracks, if it tracks work.
-    @discardableResult
-    private func spawn(
-        _ name: String, on isolation: (any Actor)? = nil, preferring executor: OwnThread? = nil,
-        _ body: @escaping TaskOperation
-    ) -> Task<Void, any Error> {
-        let work = Work { name }
-        clock.observer?.began(work)
-        return launch(work, clock.observer, on: isolation, preferring: executor) {
-            defer { self.clock.observer?.ended(work) }
-            try await body()
-        }
-    }
+    // MARK: - The alarm
 
     private func wake(_ alarm: CoreInstant) {
         state.change { if $0.alarmInstant == alarm { $0.alarmInstant = .farFuture } }
-        handle(.woke)
+        handle([.woke])
     }
 
     /// Arranges a wake-up at an instant, unless an earlier one has been arranged.
@@ -357,7 +257,7 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
             return true
         }
         guard isEarlier else { return }
-        let task = spawn("a worker's alarm", preferring: executor) {
+        let task = clock.spawn("a worker's alarm", preferring: executor) {
             // Cancelled if there is an earlier one, or if the worker has finished.
             do { try await self.clock.sleep(instant) } catch { return }
             self.wake(instant)
@@ -379,51 +279,30 @@ final class WorkerDriver<Key: DurableKey, Value: Codable & Sendable>: Sendable {
     }
 }
 
+/// Carries out the runs of a worker: tasks do that in an app or a server, the event loop of a program on the command
+/// line.
+package protocol WorkerHost: Sendable {
+    /// Begins and cancels runs, and tells of what is for logs: whatever of these actions is not a call of the store.
+    ///
+    /// It is called for one step after another. It does not block, and hands in later how the runs have ended.
+    ///
+    /// - Parameter events: What the actions follow from.
+    func perform(
+        _ actions: [WorkerStateMachine.Action], after events: [WorkerStateMachine.Event], of driver: WorkerDriver)
+
+    /// Makes a worker's calls of its store.
+    func exchange(
+        _ reports: [DurableReport], _ claim: DurableClaim?, with store: any StoreCalls
+    ) async -> DurableExchange
+}
+
 /// A thread for the tasks of a worker.
-private final class OwnThread: TaskExecutor {
+final class OwnThread: TaskExecutor {
     /// A serial queue gets a thread although all others are busy.
     let queue = DispatchQueue(label: "lull.worker")
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-}
-
-extension DurableRun {
-    /// Whether decoding and folding the values takes less time than another thread needs to begin. The user's function
-    /// may take any time.
-    fileprivate func isQuicklyDecoded<Value>(_ fold: DurableFold<Value>?) -> Bool {
-        (values.count == 1 || fold == nil && values.count <= 64) && values.reduce(0) { $0 + $1.count } <= 1 << 16
-    }
-}
-
-/// A clock with its type erased: the present instant of a worker, and its sleep.
-struct WorkerClock: Sendable {
-    /// Returns the present instant.
-    let now: @Sendable () -> CoreInstant
-    /// Suspends until an instant; throws when the task is cancelled.
-    let sleep: @Sendable (CoreInstant) async throws -> Void
-    /// The clock itself, if it tracks work.
-    let observer: (any WorkObserver)?
-    /// Whether it is the system's, so that timers of the system keep its time.
-    let isSystem: Bool
-
-    /// Clocks have limits, and some trap beyond them. A caller that wakes too early sleeps again.
-    private static var longestSleep: CoreDuration { .seconds(365 * 24 * 3600) }
-
-    init<C: Clock<Duration>>(_ clock: C) {
-        let origin = clock.now
-        let now: @Sendable () -> CoreInstant = {
-            CoreInstant.origin.advanced(by: CoreDuration(origin.duration(to: clock.now)))
-        }
-        self.now = now
-        sleep = { instant in
-            let end = min(instant, now().advanced(by: Self.longestSleep))
-            let wake = origin.advanced(by: Duration(CoreInstant.origin.duration(to: end)))
-            try await clock.sleep(until: wake, tolerance: nil)
-        }
-        observer = clock as? any WorkTrackingClock<Duration>
-        isSystem = clock is ContinuousClock
     }
 }

@@ -54,10 +54,8 @@ check-apple: ## Check the C parts and the Swift targets as for Apple's systems, 
 format: ## Format all sources in the style of the repository.
 	@swift format --in-place --parallel --recursive $(SOURCES)
 
-lint: ## Report sources in any other style.
-	@swift format lint --strict --parallel --recursive $(SOURCES)
-	@! LC_ALL=C.UTF-8 grep -rnE --exclude-dir='.*' --include='*.swift' --include='*.sql' --include='*.lua' '^.{121}' \
-		$(SOURCES) || { echo "lint: these lines have more than 120 columns" >&2; exit 1; }
+lint: ## Report sources in any other style, and tests that sleep.
+	@scripts/lint $(SOURCES)
 
 embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded

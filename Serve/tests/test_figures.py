@@ -90,7 +90,7 @@ class FiguresTest(PageTest):
         self.until_text("[data-figure=nextStart] dd", "40 s")
         asked = len(self.fake.requests)
         before = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet, #ended .age")
-        time.sleep(4.2)
+        self.until_text("[data-figure=oldestDue] dd", "14 s")
         after = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet, #ended .age")
         self.assertEqual(before[0:2], ["10 s", "40 s"])
         self.assertIn(after[0], ("14 s", "15 s"))

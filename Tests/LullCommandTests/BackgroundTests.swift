@@ -67,7 +67,7 @@ struct BackgroundTests {
         try eventually("the run is claimed") { (try? store.status()) == ["running": 1] }
         let worker = try store.start("work --lease 1s", ["--", "sh", "-c", "echo $LULL_KEY $LULL_ATTEMPT"])
         // Without a heartbeat the run would be another worker's by then.
-        usleep(3_000_000)
+        try store.waitUntilRunning("a", for: 2.5)
         filter.signal(SIGTERM)
         #expect(try filter.end().ending == -SIGTERM)
         // It has gone back without an attempt being spent.

@@ -71,12 +71,7 @@ struct CommandErrorTests {
         let process = try ToolProcess(["run", "--wait", "0", "--", "sh", "-c", "echo begun; yes >&2"])
         process.send("x\n")
         #expect(try process.line() == "begun")
-        var size = 0
-        for _ in 0..<20 {
-            usleep(20_000)
-            size = max(size, residentKilobytes(process.group))
-        }
-        #expect(size < 60_000)
+        try waitUntilIdle(process.group) { #expect(residentKilobytes(process.group) < 60_000) }
         process.signal(SIGKILL)
         _ = try process.end()
     }

@@ -160,10 +160,12 @@ struct RunningTests {
 
     #if os(Linux)
         /// Its parent has left the group, so that the supervisor sees no end; and it does not wait for it, or late.
-        @Test(arguments: ["sleep 600", "sh -c 'sleep 0.5; wait; sleep 600'"])
+        @Test(arguments: [false, true])
         func `a process whose parent has left the group delays the next command no longer than it lives`(
-            _ parent: String
+            _ isReaped: Bool
         ) throws {
+            let gate = try Gate()
+            let parent = isReaped ? "sh -c '\(gate.wait); wait; sleep 600'" : "sleep 600"
             let script = """
                 [ $0 = 1 ] || { echo started; exit; }
                 sh -c 'sleep 600 & echo $!; exec setsid "$@"' sh \(parent) & wait
@@ -173,6 +175,10 @@ struct RunningTests {
             process.send("1\n")
             let child = try #require(pid_t(try process.line()))
             process.send("2\n")
+            if isReaped {
+                try eventually("it has ended") { hasEnded(child) }
+                try gate.open()
+            }
             #expect(try process.line() == "started")
             #expect(hasEnded(child))
             process.closeInput()

@@ -49,7 +49,7 @@ struct StoreDeadTests {
     /// An attempt whose worker was killed counts, and only the next worker can report it.
     @Test func `a run whose last worker was killed is reported dead`() throws {
         let first = try store.start(
-            "run --wait 0 --key-field 1 --lease 1s", ["--", "sh", "-c", "echo begun; sleep 60"])
+            "run --wait 0 --key-field 1 --lease 1s", ["--", "sh", "-c", "echo begun; sleep 600"])
         first.send("a\n")
         #expect(try first.line() == "begun")
         first.signal(SIGKILL)

@@ -61,12 +61,8 @@ struct StoreEndTests {
         let process = try ToolProcess(
             [parts[0]] + store.option + parts.dropFirst(), output: parts[0] == "status" ? full : .pipe, errors: full)
         process.send("k v\n")
-        if words.hasSuffix("LOUD") {
-            #expect(try process.line() == "started")
-        } else {
-            // Whether it has begun to write by then or not.
-            usleep(500_000)
-        }
+        if words.hasSuffix("LOUD") { #expect(try process.line() == "started") }
+        try waitUntilIdle(process.group)
         process.signal(SIGTERM)
         #expect(try process.end().ending == -SIGTERM)
     }
@@ -105,12 +101,15 @@ struct StoreEndTests {
     }
 
     @Test func `nothing more is claimed and running commands are awaited`() throws {
-        // Half of the lease would be half a second.
+        let gate = try Gate()
         let process = try store.start(
-            "run --wait 0 --lease 1s --jobs 1 --key-field 1", ["--", "sh", "-c", "cat; sleep 2; echo done"])
+            "run --wait 0 --lease 1s --jobs 1 --key-field 1", ["--", "sh", "-c", "cat; \(gate.wait); echo done"])
         process.send("a\nb\nc\n")
         #expect(try process.line() == "a")
         process.signal(SIGTERM)
+        // Longer than the lease.
+        try store.waitUntilRunning("a", for: 1.5)
+        try gate.open()
         let outcome = try process.finish()
         #expect(outcome.ending == -SIGTERM)
         #expect(outcome.lines == ["done"])

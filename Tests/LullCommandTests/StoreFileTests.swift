@@ -109,7 +109,7 @@ struct StoreFileTests {
     func `a worker reports the deletion of its file and ends`(_ isBusy: Bool) throws {
         try submit("a", wait: isBusy ? "0" : "1h")
         let process = try ToolProcess(
-            ["work"] + folder.store + ["--jobs", "1", "--", "sh", "-c", "echo started; exec sleep 60"])
+            ["work"] + folder.store + ["--jobs", "1", "--", "sh", "-c", "echo started; exec sleep 600"])
         if isBusy {
             #expect(try process.line() == "started")
         } else {

@@ -100,7 +100,7 @@ struct StoreServerTests {
         for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
         #expect(try store.run("workers --json").output == "")
         // When the worker is stopped, it waits for its commands for half of the lease.
-        let worker = try store.start("work --jobs 2 --lease 2s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 100"])
+        let worker = try store.start("work --jobs 2 --lease 2s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 600"])
         for _ in 0..<2 { _ = try worker.line() }
         let listed = try store.object("workers --json")
         #expect(listed["host"] as? String == ProcessInfo.processInfo.hostName)

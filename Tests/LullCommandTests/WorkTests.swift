@@ -6,18 +6,13 @@ import Testing
 /// The commands of `lull work`: what they are given, and what happens to them when the worker stops or is killed.
 @Suite("lull work, its commands", .ownThreads)
 final class WorkTests {
-    private let folder: URL
+    private let folder: TestStore
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("lull-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TestStore(.file)
     }
 
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    private var store: [String] { ["--store", "sqlite:\(folder.path)/store.db"] }
+    private var store: [String] { folder.option }
 
     private func submit(_ options: String) throws {
         let arguments = ["submit"] + store + options.split(separator: " ").map(String.init)
@@ -84,7 +79,7 @@ final class WorkTests {
                 [script.path], environment: ["LULL_FENCE": fence, "LULL_KEY": "hall"], program: "/bin/sh")
             outcome.send(value)
             #expect(try outcome.finish().ending == 0)
-            #expect(try String(contentsOf: folder.appendingPathComponent("hall"), encoding: .utf8) == left)
+            #expect(try String(contentsOfFile: folder.path + "/hall", encoding: .utf8) == left)
         }
     }
 
@@ -96,7 +91,7 @@ final class WorkTests {
         // Nothing listens there, but curl still prints its request.
         let command = String(text[start..<end]).replacing("https://example.com", with: "http://127.0.0.1:1")
         try "write-out = \"%{url_effective}\"\n".write(
-            to: folder.appendingPathComponent(".curlrc"), atomically: true, encoding: .utf8)
+            toFile: folder.path + "/.curlrc", atomically: true, encoding: .utf8)
         let outcome = try ToolProcess(
             ["-c", command],
             environment: [
@@ -155,7 +150,10 @@ final class WorkTests {
             try eventually("the run is claimed") {
                 (try? lull(["list", "--json", "l"] + store, input: []).output.contains("running")) == true
             }
-            usleep(100_000)
+            // After the request.
+            try eventually("the lease is renewed") {
+                try folder.run(of: "l").map { $0.runningFor + $0.leaseFor > 1.1 } == true
+            }
             first.signal(SIGSTOP)
             let second = try work("--lease 600s", "echo $LULL_KEY $LULL_ATTEMPT; sleep 600")
             #expect(try second.line() == "l 2")
@@ -165,7 +163,7 @@ final class WorkTests {
                 #expect(try first.errorLine().contains("the lease was lost to another worker"))
                 first.signal(SIGTERM)
             } else {
-                usleep(300_000)
+                try waitUntilIdle(supervisor)
                 first.signal(SIGKILL)
                 first.signal(SIGCONT)
             }
@@ -178,11 +176,11 @@ final class WorkTests {
             #expect(try worker.line() == "begun")
             worker.signal(SIGTERM)
             var ticks = 0
-            let limit = Date(timeIntervalSinceNow: ToolProcess.patience)
             // Read it before the worker ends, and seconds after its run was given back.
-            while Date() < limit, let now = processorTicks(worker.group) {
-                ticks = now
-                usleep(20_000)
+            try eventually("the worker ends") {
+                let now = processorTicks(worker.group)
+                ticks = now ?? ticks
+                return now == nil
             }
             #expect(try worker.end().ending == -SIGTERM)
             #expect(Double(ticks) / Double(sysconf(Int32(_SC_CLK_TCK))) < 0.8)

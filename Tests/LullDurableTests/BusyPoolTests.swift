@@ -84,14 +84,14 @@ struct BusyPoolTests {
         let worker = Task {
             try await sync.run(maxConcurrent: 2 * count, lease: .milliseconds(150)) { execution in
                 switch execution.key {
-                case "held": while !load.isOver.value { try await Task.sleep(for: .milliseconds(10)) }
+                case "held": try await waitUntil { load.isOver.value }
                 case "other": handled.change { $0 = true }
                 default: if busy == .handling { load.carry() }
                 }
             }
         }
         try await sync.submit(Value(isBusy: false), for: "held")
-        while beats.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try await waitUntil { beats.value > 0 }
         for key in 0..<count {
             // The second of them is folded into the first.
             let submits = Task {
@@ -100,10 +100,10 @@ struct BusyPoolTests {
             if busy != .encoding { try await submits.value }
         }
         if needsOther {
-            while load.begun.value == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await waitUntil { load.begun.value > 0 }
             try await sync.submit(Value(isBusy: false), for: "other")
         }
-        while !load.isOver.value { try await Task.sleep(for: .milliseconds(10)) }
+        try await waitUntil { load.isOver.value }
         #expect(sync.counters.lostLeases == 0)
         worker.cancel()
         try await worker.value

@@ -75,16 +75,19 @@ struct KillTests {
     func `a run of a killed worker is repeated with the same id and values, at most once a kill`() async throws {
         let (store, debouncer) = try await open()
         let receipts = Record<DurableReceipt>()
+        let started = Guarded(0)
         let submitting = Task {
             for serial in 0... {
+                // Never far ahead of the workers.
+                try await waitUntil { serial < started.value + 500 }
                 receipts.add(try await debouncer.submit("\(serial)", for: "\(serial % 500)"))
-                try await Task.sleep(for: .microseconds(300))
             }
         }
         var random = SplitMix(seed: seed)
         var lines = Lines(log)
         for number in 0..<kills {
             let child = try Child("work", place.path, log, "\(number)")
+            started.change { $0 = lines.all.count }
             try await lines.wait(for: lines.all.count + Int.random(in: 1...60, using: &random))
             child.kill()
             try lines.read()
@@ -175,8 +178,9 @@ struct KillTests {
             let other = try Child("work", place.path, self.log + ".work.\(number)", "other")
             for serial in 0..<10 {
                 try await debouncer.submit("\(number).\(serial)", for: "other \(serial)")
-                try await Task.sleep(for: .milliseconds(10))
             }
+            try await debouncer.waitUntilLeaseEnds(of: "key")
+            try await debouncer.submit("\(number).10", for: "other 10")
             var worked = Lines(self.log + ".work.\(number)")
             try worked.read()
             #expect(worked.all == [])

@@ -220,8 +220,12 @@ struct UnfollowedWorkTests {
     func `is named by an advance if it sleeps while another task of the handler sleeps`() async {
         await expectStall { [stalls] clock in
             while stalls.all.isEmpty, !Task.isCancelled {
-                let sleeping = Task { try await clock.sleep(for: .seconds(1)) }
-                try? await Task.sleep(for: .milliseconds(1))
+                let begun = Guarded(false)
+                let sleeping = Task {
+                    begun.change { $0 = true }
+                    try await clock.sleep(for: .seconds(1))
+                }
+                try? await waitUntil { begun.value }
                 sleeping.cancel()
             }
         }

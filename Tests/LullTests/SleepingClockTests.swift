@@ -30,6 +30,35 @@ struct SleepingClockTests {
     }
 
     @Test
+    func `goes by its readings and its sleeps`() async throws {
+        /// Runs at ten times the speed of the suspending clock, and counts the sleeps on it.
+        struct FastClock: Clock {
+            struct Instant: InstantProtocol {
+                var offset: Duration
+                func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+                func duration(to other: Instant) -> Duration { other.offset - offset }
+                static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+            }
+            let start = SuspendingClock.now
+            let sleeps = Record<Duration>()
+            var now: Instant { Instant(offset: start.duration(to: .now) * 10) }
+            var minimumResolution: Duration { .nanoseconds(10) }
+            func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+                let left = now.duration(to: deadline)
+                sleeps.add(left)
+                try await SuspendingClock().sleep(for: left / 10)
+            }
+        }
+        let clock = FastClock()
+        let it = Debouncer(for: .milliseconds(300), clock: clock) { (value: Int) in value }
+        it(1)
+        #expect(try await Ended(it.outcome(of: 2)) == .executed(2))
+        #expect(!clock.sleeps.all.isEmpty)
+        let suspending = Debouncer(for: .milliseconds(5), clock: SuspendingClock()) { (value: Int) in value }
+        #expect(try await Ended(suspending.outcome(of: 3)) == .executed(3))
+    }
+
+    @Test
     func `sleeps once under a long wait, however often it is flushed, cancelled and given values`() async throws {
         let clock = CountingClock()
         let it = Debouncer(for: .seconds(3600), clock: clock) { (_: Int) in }

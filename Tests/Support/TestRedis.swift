@@ -64,8 +64,7 @@ package final class TestRedis: Sendable {
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         let script = """
             cd '\(folder)' || exit 1
-            # `wait` may wait forever: the signal that a child has ended may be blocked in this process.
-            end() { kill -$1 $server; while kill -0 $server; do sleep 0.02; done; }
+            end() { kill -$1 $server; \(waitInShell("! kill -0 $server")); }
             start() { \(environment.joined(separator: " ")) '\(program)' ./conf >>out 2>&1 & server=$!; }
             start
             while read -r command; do

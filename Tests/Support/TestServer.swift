@@ -63,8 +63,7 @@ package final class TestServer: Sendable {
             cd '\(folder)' || exit 1
             \(isRoot ? "chown nobody:nogroup '\(folder)'" : ":")
             \(user) \(creation) >init.log 2>&1 || exit 1
-            # `wait` may wait forever: the signal that a child has ended may be blocked in this process.
-            end() { kill -$1 $server; while kill -0 $server; do sleep 0.02; done; }
+            end() { kill -$1 $server; \(waitInShell("! kill -0 $server")); }
             start() { \(user) '\(programs)/postgres' -D data \(options) >>log 2>&1 & server=$!; }
             start
             echo started

@@ -16,8 +16,7 @@ public func waitUntil(
         if try await condition() { return }
         let now = ContinuousClock.now
         guard now < end else { throw neverCame("a condition does not come true", location) }
-        // As long as it takes to look, so that looking leaves the others half of the time.
-        try await Task.sleep(for: min(max(start.duration(to: now), .milliseconds(1)), .milliseconds(50)))
+        try await Task.sleep(for: pause(after: start.duration(to: now)))
     }
 }
 
@@ -27,11 +26,20 @@ public func blockUntil(
     or complaint: @autoclosure () -> String = "a condition does not come true", _ condition: () throws -> Bool
 ) throws {
     let end = ContinuousClock.now + limit
-    while try !condition() {
-        guard ContinuousClock.now < end else { throw neverCame(complaint(), location) }
-        usleep(1000)
+    while true {
+        let start = ContinuousClock.now
+        if try condition() { return }
+        let now = ContinuousClock.now
+        guard now < end else { throw neverCame(complaint(), location) }
+        Thread.sleep(forTimeInterval: pause(after: start.duration(to: now)) / .seconds(1))
     }
 }
+
+/// As long as it takes to look, so that looking leaves the others half of the time.
+private func pause(after look: Duration) -> Duration { min(max(look, .milliseconds(1)), .milliseconds(50)) }
+
+/// The same as a command of a shell. Its own `wait` may wait forever: the signal that a child has ended may be blocked.
+func waitInShell(_ condition: String) -> String { "until \(condition); do sleep 0.02; done" }
 
 private func neverCame(_ complaint: String, _ location: SourceLocation) -> NeverCame {
     Issue.record("\(complaint)", sourceLocation: location)

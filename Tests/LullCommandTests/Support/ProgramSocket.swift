@@ -37,8 +37,10 @@ final class ProgramSocket {
                 guard connection >= 0 else { return }
                 let bytes = Array(text.utf8)
                 _ = lull_socket_send(connection, bytes, bytes.count)
-                while !more.isEmpty, lull_socket_send(connection, Array(more.utf8), more.utf8.count) >= 0 {
-                    usleep(100_000)
+                // Until the other side has closed the connection, ten times a second.
+                var closed = pollfd(descriptor: connection, Int32(POLLIN))
+                while !more.isEmpty, poll(&closed, 1, 100) == 0 {
+                    _ = lull_socket_send(connection, Array(more.utf8), more.utf8.count)
                 }
                 if !staysOpen { close(connection) }
             }

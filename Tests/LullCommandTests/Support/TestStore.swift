@@ -90,6 +90,22 @@ final class TestStore {
         return try object("status --json").compactMapValues { $0 as? Int }
             .filter { known.contains($0.key) && $0.value != 0 }
     }
+
+    /// Returns how many seconds the run of a key has been under way, and how many are left of its lease.
+    func run(of key: String) throws -> (runningFor: Double, leaseFor: Double)? {
+        let run = try object("list --json \(key)")["run"] as? [String: Any]
+        guard let runningFor = run?["runningFor"] as? Double, let leaseFor = run?["leaseFor"] as? Double else {
+            return nil
+        }
+        return (runningFor, leaseFor)
+    }
+
+    /// Waits until a run has been under way that long.
+    func waitUntilRunning(_ key: String, for seconds: Double) throws {
+        try eventually("\(key) has been running for \(seconds) s") {
+            if let run = try? run(of: key) { run.runningFor > seconds } else { false }
+        }
+    }
 }
 
 /// What commands wait for until the test opens it: a FIFO, which can be opened to read only once somebody may write.

@@ -126,12 +126,12 @@ final class ToolProcess {
     }
 
     /// Goes on sending a text until nobody reads any more, in a thread that then closes the input.
-    func keepSending(_ text: String, pause: UInt32 = 0) {
+    func keepSending(_ text: String) {
         let descriptor = input
         let bytes = Array(text.utf8)
         input = -1
         Thread.detachNewThread {
-            while bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 { usleep(pause) }
+            while bytes.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) > 0 {}
             close(descriptor)
         }
     }
@@ -155,6 +155,15 @@ final class ToolProcess {
     /// Waits for so many more lines of output, and returns the first of them.
     func line() throws -> String {
         try takeLine(of: 0)
+    }
+
+    /// Sends a text a hundred times a second until a line of output comes.
+    func line(sending text: String) throws -> String {
+        while streams[0].bytes.firstIndex(of: UInt8(ascii: "\n")) == nil {
+            send(text)
+            try collect(within: 0.01)
+        }
+        return try line()
     }
 
     /// Waits for so many more lines of standard error.
@@ -198,9 +207,17 @@ final class ToolProcess {
     }
 
     private func collect(until limit: Date, _ what: String) throws {
-        var interests = streams.map { pollfd(descriptor: $0.descriptor, Int32(POLLIN)) }
         let left = limit.timeIntervalSinceNow
-        guard left > 0, poll(&interests, 2, Int32(left * 1000) + 1) > 0 else { throw timedOut(what) }
+        guard left > 0, try collect(within: left) else { throw timedOut(what) }
+    }
+
+    /// Reads what comes first.
+    ///
+    /// - Returns: Whether anything has come within so many seconds.
+    @discardableResult
+    private func collect(within seconds: Double) throws -> Bool {
+        var interests = streams.map { pollfd(descriptor: $0.descriptor, Int32(POLLIN)) }
+        guard poll(&interests, 2, Int32(seconds * 1000) + 1) > 0 else { return false }
         for stream in streams.indices where interests[stream].revents != 0 {
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let count = read(streams[stream].descriptor, &buffer, buffer.count)
@@ -211,6 +228,7 @@ final class ToolProcess {
                 streams[stream].descriptor = -1
             }
         }
+        return true
     }
 
     private func timedOut(_ what: String) -> TimedOut {
@@ -266,6 +284,32 @@ func hasEnded(_ process: pid_t) -> Bool {
     kill(process, 0) != 0
         || (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8))?.contains(") Z ") == true
 }
+
+/// Waits until a process does nothing more by itself: each of its threads waits, however often one looks.
+///
+/// - Parameter look: What is looked at meanwhile.
+func waitUntilIdle(_ process: pid_t, looking look: () throws -> Void = {}) throws {
+    #if os(Linux)
+        var looks = 0
+        try eventually("the process is idle") {
+            try look()
+            looks = try isWaiting(process) ? looks + 1 : 0
+            return looks == 50
+        }
+    #else
+        try look()
+    #endif
+}
+
+#if os(Linux)
+    /// Whether all threads of a process wait for something.
+    private func isWaiting(_ process: pid_t) throws -> Bool {
+        let tasks = "/proc/\(process)/task"
+        return try FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy { task in
+            (try? String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8))?.contains(") S ") == true
+        }
+    }
+#endif
 
 /// Calls `body` with the bytes of a text.
 func withBytes<Result>(_ text: String, _ body: (ByteSlice) throws -> Result) rethrows -> Result {

@@ -3,6 +3,7 @@ import Lull
 import LullCore
 import LullDurable
 import LullTesting
+import TestSupport
 import Testing
 
 @testable import LullSQLite
@@ -31,7 +32,7 @@ final class Machine: Sendable {
         StoreTime.Reading(boot: "first", sinceBoot: .seconds(100), wall: .origin))
 
     var clock: StoreClock {
-        StoreClock(read: { self.reading.value }, sleep: { try await Task.sleep(for: $0) })
+        StoreClock(read: { self.reading.value }, sleep: StoreClock.system.sleep)
     }
 
     func pass(_ seconds: Int64) { pass(nanoseconds: seconds * 1_000_000_000) }
@@ -62,6 +63,13 @@ extension SQLiteFile.Options {
         clock = machine.clock
         self.limits = limits
         self.patience = patience
+    }
+}
+
+extension DurableDebouncer<String, String> {
+    /// Waits until a run is under way no more, or its lease is over.
+    func waitUntilLeaseEnds(of key: String) async throws {
+        try await waitUntil { try await list(prefix: key).allSatisfy { $0.run?.leaseFor ?? .zero <= .zero } }
     }
 }
 

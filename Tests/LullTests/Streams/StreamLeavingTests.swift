@@ -36,13 +36,19 @@ struct StreamLeavingTests {
         }
     }
 
-    /// Elements that come for more than a minute, or at once where the task has been cancelled.
-    let numbers = Numbers(count: 100_000, pause: .milliseconds(1))
+    /// One number, and many more after the door.
+    private let numbers: Numbers
+    private let door = Door()
+
+    init() {
+        numbers = Numbers(count: 100_000, door: door, first: 1)
+    }
 
     @Test(arguments: Form.allCases)
     func `is not read on once the loop has been left`(_ form: Form) async throws {
         try await form.consume(numbers) { true }
         let asked = numbers.asked.all.count
+        door.open()
         await numbers.end.pass()
         // The reader may just have been about to ask, and once more it tells an upstream that reacts to it that it is
         // cancelled.
@@ -62,6 +68,7 @@ struct StreamLeavingTests {
         consumer.cancel()
         try await consumer.value
         let asked = numbers.asked.all.count
+        door.open()
         await numbers.end.pass()
         #expect(numbers.asked.all.count <= asked + 2)
     }
@@ -69,21 +76,22 @@ struct StreamLeavingTests {
     // A task that is not waiting in `next()` cannot tell the sequence that it has been cancelled.
     @Test(arguments: Form.allCases)
     func `is not read on from the next request, if the consumer was cancelled in its body`(_ form: Form) async throws {
-        let (entered, door) = (Door(), Door())
+        let (entered, left) = (Door(), Door())
         let bodies = Record<Bool>()
         let consumer = Task {
             try await form.consume(numbers) {
                 bodies.add(Task.isCancelled)
                 entered.open()
-                await door.pass()
+                await left.pass()
                 return false
             }
         }
         await entered.pass()
         consumer.cancel()
-        door.open()
+        left.open()
         try await consumer.value
         let asked = numbers.asked.all.count
+        door.open()
         await numbers.end.pass()
         #expect(numbers.asked.all.count <= asked + 2)
         #expect(bodies.all == [false])
@@ -92,7 +100,7 @@ struct StreamLeavingTests {
     @Test
     func `has nothing submitted of what it still returns`() async throws {
         let clock = ManualClock()
-        let (door, keys) = (Door(), Record<Int>())
+        let keys = Record<Int>()
         let numbers = Numbers(door: door)
         let sequence = numbers.debounced(
             for: .seconds(1),
@@ -132,7 +140,13 @@ struct StreamLeavingTests {
 
         deinit {
             let asked = numbers.asked.all.count
-            usleep(100_000)
+            let others = DispatchSemaphore(value: 0)
+            Task {
+                await letOthersRun()
+                others.signal()
+            }
+            // Not for ever: this may be the only thread of the pool.
+            _ = others.wait(timeout: .now() + .milliseconds(100))
             meanwhile.add(numbers.asked.all.count - asked)
         }
     }
@@ -141,8 +155,13 @@ struct StreamLeavingTests {
     func `is not read on while what was held is dropped`() async throws {
         let clock = ManualClock()
         let meanwhile = Record<Int>()
-        let numbers = numbers
-        let sequence = numbers.map { $0 == 1 ? Slow(numbers, meanwhile) : nil }
+        let numbers = Numbers(count: 1_000_000)
+        let slow = numbers.map { number in
+            await Task.yield()
+            return number == 1 ? Slow(numbers, meanwhile) : nil
+        }
+        let sequence =
+            slow
             .debounced(for: .seconds(1), combining: .merge { _, _ in }, clock: clock)
         let consumer = Task { for try await _ in sequence {} }
         try await waitUntil { numbers.asked.all.count >= 10 }

@@ -8,10 +8,9 @@ struct Numbers: AsyncSequence, Sendable {
     var count = 1000
     /// The error that is thrown after the last number, if any.
     var error: Refusal?
-    /// Where the numbers wait before they come, if anywhere.
+    /// Where the numbers wait before they come, if anywhere, but for the first of them.
     var door: Door?
-    /// A sleep before each number, which a cancelled task cuts short.
-    var pause = Duration.zero
+    var first = 0
     /// Opened when the iterator is released.
     let end = Door()
 
@@ -35,8 +34,7 @@ struct Numbers: AsyncSequence, Sendable {
         mutating func next() async throws(Refusal) -> Int? {
             last += 1
             numbers.asked.add(last)
-            await numbers.door?.pass()
-            if numbers.pause > .zero { try? await Task.sleep(for: numbers.pause) }
+            if last > numbers.first { await numbers.door?.pass() }
             if last <= numbers.count { return last }
             if let error = numbers.error { throw error }
             return nil

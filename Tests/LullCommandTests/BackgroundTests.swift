@@ -18,7 +18,7 @@ struct BackgroundTests {
 
     @Test func `a key whose values take long to fold delays no other key`() throws {
         let arguments = ["--wait", "1h", "--key-json", "/id", "--combine", "merge-json"]
-        let input = Array(Self.input(parts: 100_000).utf8)
+        let input = Array(Self.input(parts: 40_000).utf8)
         let filter = try lull(["filter"] + arguments, input: input)
         #expect(filter.lines.map { $0.prefix(12) } == [#"{"id":"small"#, #"{"id":"big","#])
         let run = try lull(
@@ -60,14 +60,14 @@ struct BackgroundTests {
         let (pipe, terminal) = (try FullPipe(), try PseudoTerminal())
         let store = try TestStore(.file)
         let filter = try ToolProcess(
-            store.arguments("filter --wait 0 --lease 1s --key-field 1", []),
+            store.arguments("filter --wait 0 --lease 2s --key-field 1", []),
             output: .file(kind == .pipe ? pipe.path : terminal.path, O_WRONLY | O_NOCTTY))
         // More than a terminal takes.
         filter.send("a \(String(repeating: ".", count: 50_000))\n")
         try eventually("the run is claimed") { (try? store.status()) == ["running": 1] }
         let worker = try store.start("work --lease 1s", ["--", "sh", "-c", "echo $LULL_KEY $LULL_ATTEMPT"])
         // Without a heartbeat the run would be another worker's by then.
-        try store.waitUntilRunning("a", for: 2.5)
+        try store.waitUntilRunning("a", for: 3)
         filter.signal(SIGTERM)
         #expect(try filter.end().ending == -SIGTERM)
         // It has gone back without an attempt being spent.

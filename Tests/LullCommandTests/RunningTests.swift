@@ -79,7 +79,8 @@ struct RunningTests {
 
     @Test func `a cancelled command that succeeds counts as executed`() throws {
         let script = "trap 'echo stopped; exit 0' TERM; echo +$0; [ $0 = 2 ] && exit; sleep 600 & wait"
-        let process = try start("--wait 0 --while-running cancel --stats", "sh", "-c", script, "{value}")
+        let process = try start(
+            "--wait 0 --while-running cancel --kill-after 200ms --stats", "sh", "-c", script, "{value}")
         process.send("1\n")
         #expect(try process.line() == "+1")
         process.send("2\n")

@@ -164,7 +164,7 @@ struct StoreFileTests {
         #expect(try worker.line() == "first")
         let lines = (0..<3000).map { "key\($0) \(String(repeating: "v", count: 2000))" }.joined(separator: "\n")
         var submitted: Set<String> = []
-        for number in 0..<6 {
+        for number in [0, 2, 5] {
             let filled = try lull(
                 ["filter"] + folder.store
                     + ["--namespace", "big", "--wait", "1h", "--key-field", "1", "--at-end", "drop"],

@@ -213,7 +213,7 @@ struct TuneSuggestionTests {
 
     @Test(arguments: [(1, 20...30), (3, 20...200)] as [(UInt64, ClosedRange<Int>)])
     func `no key is named by chance`(_ seed: UInt64, _ submits: ClosedRange<Int>) throws {
-        let trace = text(alike(800, seed: seed, submits: submits))
+        let trace = text(alike(400, seed: seed, submits: submits))
         for options in ["", "--target-saving 60%", "--target-delay 500ms"] {
             let found = try tuneReport("--by-key --waits 50ms,100ms,200ms,500ms,1s,2s,5s \(options)", trace)
             #expect(found.keysOfTheirOwn?.map(\.key) == [], "\(options)")
@@ -221,7 +221,7 @@ struct TuneSuggestionTests {
     }
 
     @Test func `keys that really differ are found among many`() throws {
-        var calls = alike(500, seed: 5, submits: 20...60)
+        var calls = alike(200, seed: 5, submits: 20...60)
         // Three keys pause for 1.5 s within a burst, the others for 0.4 s on average.
         for key in 0..<3 {
             for step in 0..<60 { calls.append((Double(step / 10) * 60 + Double(step % 10) * 1.5, "slow\(key)")) }

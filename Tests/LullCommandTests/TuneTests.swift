@@ -14,7 +14,7 @@ struct TuneTests {
         var random = SystemRandomNumberGenerator()
         var time = 0.0
         var trace = ""
-        for _ in 0..<2000 {
+        for _ in 0..<800 {
             time += Double.random(in: 0...1, using: &random) < 0.8 ? 0.02 : 1
             let key = Int.random(in: 0..<3, using: &random)
             let line =

@@ -179,7 +179,7 @@ struct KillTests {
             for serial in 0..<10 {
                 try await debouncer.submit("\(number).\(serial)", for: "other \(serial)")
             }
-            try await debouncer.waitUntilLeaseEnds(of: "key")
+            try await debouncer.waitUntilFree("key")
             try await debouncer.submit("\(number).10", for: "other 10")
             var worked = Lines(self.log + ".work.\(number)")
             try worked.read()

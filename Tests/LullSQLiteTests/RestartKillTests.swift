@@ -96,7 +96,7 @@ struct RestartKillTests {
         try await lines.wait(for: 1)
         child.signal(SIGSTOP)
         try await debouncer.submit("b", for: "key")
-        try await debouncer.waitUntilLeaseEnds(of: "key")
+        try await debouncer.waitUntilFree("key")
         var runs: [DurableRun] = []
         let claim = DurableClaim(
             namespace: "kill", terms: DurableClaim.Terms(owner: 0, lease: .seconds(60), maxAttempts: 1), limit: 10)

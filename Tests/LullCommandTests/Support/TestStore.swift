@@ -1,6 +1,7 @@
 import Foundation
 import Lull
 import TestSupport
+import Testing
 
 /// A store of its own, which is removed after the test, and the command on it.
 final class TestStore {
@@ -103,7 +104,7 @@ final class TestStore {
     /// Waits until a run has been under way that long.
     func waitUntilRunning(_ key: String, for seconds: Double) throws {
         try eventually("\(key) has been running for \(seconds) s") {
-            if let run = try? run(of: key) { run.runningFor > seconds } else { false }
+            try #require(try run(of: key), "the run is over").runningFor > seconds
         }
     }
 }

@@ -67,9 +67,11 @@ extension SQLiteFile.Options {
 }
 
 extension DurableDebouncer<String, String> {
-    /// Waits until a run is under way no more, or its lease is over.
-    func waitUntilLeaseEnds(of key: String) async throws {
-        try await waitUntil { try await list(prefix: key).allSatisfy { $0.run?.leaseFor ?? .zero <= .zero } }
+    /// Waits until all values of a key are due, and no worker has a lease of it any more.
+    func waitUntilFree(_ key: String) async throws {
+        try await waitUntil {
+            try await list(prefix: key).allSatisfy { $0.pending == 0 && $0.run?.leaseFor ?? .zero <= .zero }
+        }
     }
 }
 

@@ -49,7 +49,7 @@ struct reply_1 {
     X(lull_redis *, redisConnectUnixNonBlock, (const char *path)) \
     X(void, redisFree, (lull_redis *c)) \
     X(int, redisEnableKeepAlive, (lull_redis *c)) \
-    X(int, redisAppendCommandArgv, (lull_redis *c, int argc, const char **argv, const size_t *argvlen)) \
+    X(int, redisAppendFormattedCommand, (lull_redis *c, const char *cmd, size_t len)) \
     X(int, redisBufferWrite, (lull_redis *c, int *done)) \
     X(int, redisBufferRead, (lull_redis *c)) \
     X(int, redisGetReplyFromReader, (lull_redis *c, void **reply)) \
@@ -172,8 +172,8 @@ int lull_redis_connected(const lull_redis *connection) {
     return error;
 }
 
-int lull_redis_append(lull_redis *connection, int count, const char **arguments, const size_t *lengths) {
-    return redisAppendCommandArgv(connection, count, arguments, lengths);
+int lull_redis_append(lull_redis *connection, const char *bytes, size_t count) {
+    return redisAppendFormattedCommand(connection, bytes, count);
 }
 
 int lull_redis_write(lull_redis *connection, int *is_done) { return redisBufferWrite(connection, is_done); }

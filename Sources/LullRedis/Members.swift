@@ -3,11 +3,6 @@ internal import LullDurable
 
 // The bytes of members and fields, beside those of rows.
 
-/// The field of a value: its number and its key.
-enum ValueField {
-    static func bytes(_ number: Int64, _ key: [UInt8]) -> [UInt8] { Array("\(number):".utf8) + key }
-}
-
 /// The members by which ends are in the order of keys and of their last submits: the key after its length, the last
 /// submit, and the end.
 enum EndMember {

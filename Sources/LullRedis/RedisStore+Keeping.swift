@@ -132,11 +132,12 @@ extension RedisStore {
             if keys.isEmpty { return }
             // Whatever is done with a key makes its calls first.
             let calls = keys.map { key in
-                var call = KeyCall<Void>(place.namespace, key) { _ in }
+                let call = KeyCall<Void>(place.namespace, key) { _ in }
                 call.isWorkers = true
                 return call
             }
-            for answer in await make(calls) { try answer.get() }
+            await make(calls)
+            for call in calls { try call.answer.get() }
         }
     }
 
@@ -177,13 +178,13 @@ extension RedisStore {
             if let row, row.latest > meta.now { ahead.append(key) }
         }
         for some in ahead.chunks(of: 1000) {
-            for answer in await make(some.map { KeyCall(place.namespace, $0) { table in table.now } }) {
-                _ = try answer.get()
-            }
+            let calls = some.map { KeyCall<Void>(place.namespace, $0) { _ in } }
+            await make(calls)
+            for call in calls { try call.answer.get() }
         }
         // From now on the latest instant is that of the rows, unless one was stepped meanwhile.
         var write = KeyWrite()
-        write.add("RESET", .meta, Array("latest".utf8), KeyWrite.digits(meta.now.microseconds))
+        write.add(.reset, .meta, Array("latest".utf8), KeyWrite.digits(meta.now.microseconds))
         let guards = [["HGET", Structure.meta.number, "latest", "\(meta.latest.microseconds)"]]
         if try await write.isDone(in: place, settings: meta.settings, at: meta.now, guards, by: self) {
             state.change { $0.known.behind[place] = nil }

@@ -64,11 +64,11 @@ extension RedisStore {
                 write.set("place", "\(place.shard) \(shards)")
                 for structure in Structure.allCases where structure != .meta {
                     if structure.isHash {
-                        write.add("HSET", structure, Scripts.sentinel, [])
+                        write.add(.hset, structure, Scripts.sentinel, [])
                     } else {
                         // Members in the order of their bytes have all the same score.
                         let isByBytes = [.held, .keys, .ends, .inbox].contains(structure)
-                        write.add("ZADD", structure, Array((isByBytes ? "0" : "+inf").utf8), Scripts.sentinel)
+                        write.add(.zadd, structure, Array((isByBytes ? "0" : "+inf").utf8), Scripts.sentinel)
                     }
                 }
             }
@@ -119,7 +119,7 @@ extension RedisStore {
             let tally = Tally.sum(found.tallies, present: .min, by: found.rules)
             if tally.pending + tally.ready + tally.running + tally.retrying > 0 { return false }
             var write = KeyWrite()
-            write.add("UNLINK", .meta, [], [])
+            write.add(.unlink, .meta, [], [])
             // Every step is counted; a call from elsewhere is an entry.
             let guards = [
                 ["HGET", Structure.meta.number, "steps", found.steps], ["ZCARD", Structure.dead.number, "", "1"],

@@ -8,7 +8,7 @@ enum Scripts {
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of
     /// these.
-    static let structures = Structure.allCases.map(\.rawValue)
+    static let structures = Structure.allCases.map { "\($0)" }
 
     /// Returns the prefix of a shard's keys. All of a shard is in one slot of a cluster.
     static func prefix(_ namespace: String, _ shard: Int) -> String { "{lull:\(namespace):\(shard)}" }
@@ -21,7 +21,7 @@ enum Scripts {
 }
 
 /// A structure of a shard, in the order in which scripts know them.
-enum Structure: String, CaseIterable, Sendable {
+enum Structure: Int, CaseIterable, Sendable {
     /// A hash: the settings of the namespace, and counts.
     case meta
     /// A hash: rows by their keys.
@@ -53,28 +53,14 @@ enum Structure: String, CaseIterable, Sendable {
     var isHash: Bool { [.meta, .rows, .values, .past].contains(self) }
 
     /// The number by which scripts know it.
-    var number: String {
-        switch self {
-        case .meta: "1"
-        case .rows: "2"
-        case .values: "3"
-        case .due: "4"
-        case .held: "5"
-        case .keys: "6"
-        case .ready: "7"
-        case .ends: "8"
-        case .ended: "9"
-        case .past: "10"
-        case .aged: "11"
-        case .dead: "12"
-        case .inbox: "13"
-        }
-    }
+    var number: String { "\(rawValue + 1)" }
 }
 
 extension ShardPlace {
     /// The name of a structure.
-    func key(_ structure: Structure) -> String { Scripts.prefix(namespace, shard) + structure.rawValue }
+    func key(_ structure: Structure) -> String {
+        Scripts.prefix(namespace, shard) + Scripts.structures[structure.rawValue]
+    }
 
     /// The names of all structures, as scripts get them.
     var keys: [String] {

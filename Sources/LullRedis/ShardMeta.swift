@@ -125,7 +125,7 @@ extension KeyWrite {
     init() { self.init(key: Scripts.sentinel, expected: []) }
 
     mutating func set(_ field: String, _ text: String) { set(field, Array(text.utf8)) }
-    mutating func set(_ field: String, _ bytes: [UInt8]) { add("HSET", .meta, Array(field.utf8), bytes) }
+    mutating func set(_ field: String, _ bytes: [UInt8]) { add(.hset, .meta, Array(field.utf8), bytes) }
     mutating func unset(_ field: String) { remove(Array(field.utf8), from: .meta) }
 
     /// New settings, which differ from all before.

@@ -41,13 +41,18 @@ package final class Proxy: Sendable {
     private let name: String
     private let target: String
     private let listener: Int32
+    /// How far away the server is: answers come so much later.
+    private let delay: Duration
     private let state = Guarded(State())
     private let changed = NSCondition()
 
     package convenience init(to server: TestServer) throws { try self.init(server.folder, ".s.PGSQL.5432") }
-    package convenience init(to server: TestRedis) throws { try self.init(server.folder, "socket") }
+    package convenience init(to server: TestRedis, delay: Duration = .zero) throws {
+        try self.init(server.folder, "socket", delay: delay)
+    }
 
-    private init(_ parent: String, _ name: String) throws {
+    private init(_ parent: String, _ name: String, delay: Duration = .zero) throws {
+        self.delay = delay
         folder = parent + "/proxy-" + UUID().uuidString.prefix(6)
         self.name = name
         target = parent + "/" + name
@@ -121,8 +126,29 @@ package final class Proxy: Sendable {
             }
             state.change { $0.connections.append((client, server)) }
             Thread.detachNewThread { [self] in copy(from: client, to: server, isAnswer: false) }
-            Thread.detachNewThread { [self] in copy(from: server, to: client, isAnswer: true) }
+            if delay > .zero {
+                Thread.detachNewThread { [self] in copyLater(from: server, to: client) }
+            } else {
+                Thread.detachNewThread { [self] in copy(from: server, to: client, isAnswer: true) }
+            }
         }
+    }
+
+    /// Copies through a pipe on which everything is under way for a while.
+    private func copyLater(from source: Int32, to sink: Int32) {
+        let line = DelayLine()
+        Thread.detachNewThread {
+            while let bytes = line.take() {
+                bytes.withUnsafeBytes { _ = send(sink, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            }
+            shutdown(sink, Int32(SHUT_RDWR))
+        }
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = read(source, &bytes, bytes.count), count > 0 {
+            line.add(Array(bytes[..<count]), at: .now + delay)
+        }
+        line.add([], at: .now)
+        shutdown(source, Int32(SHUT_RDWR))
     }
 
     private func copy(from source: Int32, to sink: Int32, isAnswer: Bool) {
@@ -147,5 +173,27 @@ package final class Proxy: Sendable {
         // The other direction ends, too, and closes nothing that is still used.
         shutdown(source, Int32(SHUT_RDWR))
         shutdown(sink, Int32(SHUT_RDWR))
+    }
+}
+
+/// Bytes that come out later.
+private final class DelayLine: Sendable {
+    private let bytes = Guarded<[(bytes: [UInt8], at: ContinuousClock.Instant)]>([])
+    private let changed = DispatchSemaphore(value: 0)
+
+    /// Adds bytes; none are the end.
+    func add(_ more: [UInt8], at instant: ContinuousClock.Instant) {
+        bytes.change { $0.append((more, instant)) }
+        changed.signal()
+    }
+
+    /// Returns the next bytes when it is their time; nil at the end.
+    func take() -> [UInt8]? {
+        changed.wait()
+        let (next, instant) = bytes.change { $0.removeFirst() }
+        let (seconds, attoseconds) = (instant - .now).components
+        let time = Double(seconds) + Double(attoseconds) / 1e18
+        if time > 0 { Thread.sleep(forTimeInterval: time) }
+        return next.isEmpty ? nil : next
     }
 }

@@ -38,8 +38,8 @@ int lull_redis_descriptor(const lull_redis *connection);
 /// Returns 0 if the connection has been made, or the error number.
 int lull_redis_connected(const lull_redis *connection);
 
-/// Adds a command to what is to be sent. Returns 0 unless there is no memory.
-int lull_redis_append(lull_redis *connection, int count, const char **arguments, const size_t *lengths);
+/// Adds bytes of the protocol to what is to be sent. Returns 0 unless there is no memory.
+int lull_redis_append(lull_redis *connection, const char *bytes, size_t count);
 /// Sends what the system takes. Returns 0 unless the connection is broken.
 int lull_redis_write(lull_redis *connection, int *is_done);
 /// Reads what has arrived. Returns 0 unless the connection is broken.

@@ -7,7 +7,7 @@ extension LoadedTable {
         _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         if ending.how == .dead, let run = ending.run {
-            keep(dead: run, of: entry.key, place: known(entry.key)?.row?.places.run ?? 0, at: now)
+            keep(dead: run, of: entry.key, place: known(entry.key)?.after?.places.run ?? 0, at: now)
             return
         }
         var end = StoredEnd(ending, at: now)
@@ -18,17 +18,16 @@ extension LoadedTable {
                 remove(last, of: entry.key)
             }
         }
-        _ = with(entry.key) { $0.change.ends.append(end) }
+        known(entry.key)?.ends.append(end)
     }
 
     /// Removes an end that has just been recorded, or that the store has.
     private mutating func remove(_ end: StoredEnd, of key: [UInt8]) {
-        _ = with(key) { known in
-            if let index = known.change.ends.lastIndex(of: end) {
-                known.change.ends.remove(at: index)
-            } else {
-                known.change.removedEnds.append(end)
-            }
+        guard let known = known(key) else { return }
+        if let index = known.ends.lastIndex(of: end) {
+            known.ends.remove(at: index)
+        } else {
+            known.removedEnds.append(end)
         }
     }
 
@@ -38,7 +37,7 @@ extension LoadedTable {
             missing.ends.insert(key)
             throw Self.isMissing
         }
-        guard let change = known(key)?.change else { return stored }
+        guard let change = known(key) else { return stored }
         return change.ends.reversed() + stored.filter { !change.removedEnds.contains($0) }
     }
 
@@ -51,7 +50,7 @@ extension LoadedTable {
     package mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> (how: DurableOutcome, error: String?)? {
-        let change = known(key)?.change
+        let change = known(key)
         if let end = change?.ends.first(where: { $0.submits.contains(generation) }) { return (end.how, end.errorText) }
         let id = SubmitID(key: key, number: generation)
         guard let stored = endsOfSubmits[id] else {
@@ -78,7 +77,7 @@ extension LoadedTable {
             missing.keys.insert(dead.key)
             throw Self.isMissing
         }
-        return known.change.takenDead.contains(run) ? nil : dead
+        return known.takenDead.contains(run) ? nil : dead
     }
 
     package mutating func findDead(
@@ -93,32 +92,15 @@ extension LoadedTable {
         guard let dead = try knownDead(run) else { return false }
         let range = dead.place..<dead.place + valueCount(of: dead.run.value)
         remove(StoredEnd(DurableEnding(dead.run, .dead), at: dead.at), of: dead.key)
-        _ = with(dead.key) { known in
-            known.change.takenDead.append(run)
+        if let known = known(dead.key) {
+            known.takenDead.append(run)
             known.others.append(range)
             known.retried = withValues ? nil : dead
         }
         return true
     }
 
-    // MARK: - Tokens and retention
-
-    package mutating func answer(
-        to token: String, in namespace: DurableNamespace
-    ) throws(DurableError) -> DurableReceipt? {
-        guard let receipt = tokens[token] else {
-            missing.tokens.insert(token)
-            throw Self.isMissing
-        }
-        return receipt
-    }
-
-    package mutating func remember(
-        _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
-    ) {
-        tokens[token] = .some(receipt)
-        _ = with(receipt.key) { $0.change.tokens.append((token, receipt)) }
-    }
+    // MARK: - Retention
 
     /// Does nothing: the store does it in steps of their own.
     package mutating func forget(

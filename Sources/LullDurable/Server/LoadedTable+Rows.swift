@@ -34,70 +34,69 @@ extension LoadedTable: DurableTable {
     package mutating func update(
         _ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) {
-        guard let before = known(old.key)?.row else { return }
+        guard let before = known(old.key)?.after else { return }
         write(
             StoredRow(row: new.row, wake: new.wake, latest: instant, places: before.places), of: old.key, from: before)
     }
 
     package mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError) {
-        _ = with(entry.key) { known in
-            known.change.deletedGeneration = max(
-                known.change.deletedGeneration ?? .min, known.row?.row.generation ?? .min)
-            known.row = nil
-        }
+        guard let known = known(entry.key) else { return }
+        known.deletedGeneration = max(known.deletedGeneration ?? .min, known.after?.row.generation ?? .min)
+        known.after = nil
     }
 
     /// Replaces a row, and finds places for its values: those that the caller gives are new.
     private mutating func write(_ new: StoredRow, of key: [UInt8], from old: StoredRow?) {
-        var new = new
         guard let known = known(key) else { return }
-        let retried = known.retried
-        func place(_ slot: DurablePayload.Slot) -> Int64 {
-            if slot == .run, old?.row.run == nil, let retried { return retried.place }
-            return old?.places[slot] ?? 0
-        }
-        var stored: [(value: [UInt8], generation: Int64, number: Int64)] = []
-        func settle(_ batch: Batch<DurablePayload>, in slot: DurablePayload.Slot) {
-            var first: Int64?
-            for payload in batch.values {
-                switch payload {
-                case .stored(let other): first = first ?? place(other)
-                case .bytes(let value, let generation):
-                    // A newer value takes the number of the one that it replaces.
-                    let replaces =
-                        !collects && slot == .pending && old?.row.pending != nil
-                        && new.row.ready?.batch.value != .stored(.pending)
-                        && new.row.run?.value.batch.value != .stored(.pending)
-                    let number = replaces ? place(.pending) : new.places.next
-                    if !replaces { new.places.next += 1 }
-                    stored.append((value, generation, number))
-                    first = first ?? number
-                }
-            }
-            new.places[slot] = first ?? 0
-        }
+        var new = new
         // In the order of their submits.
-        if let batch = new.row.run?.value.batch { settle(batch, in: .run) }
-        if let batch = new.row.ready?.batch { settle(batch, in: .ready) }
-        if let batch = new.row.pending?.batch { settle(batch, in: .pending) }
+        if let batch = new.row.run?.value.batch { settle(batch, in: .run, of: &new, known, from: old) }
+        if let batch = new.row.ready?.batch { settle(batch, in: .ready, of: &new, known, from: old) }
+        if let batch = new.row.pending?.batch { settle(batch, in: .pending, of: &new, known, from: old) }
         if let run = new.row.run, let ready = new.row.ready, run.value.batch == ready.batch {
             // What was ready has been divided.
             new.places.ready = new.places.run + valueCount(of: run.value)
         }
         // Values that are collected stay next to each other when what was pending is dropped behind what is ready.
         if collects, let old, old.row.pending != nil,
-            !new.ranges(collects: true).contains(where: { $0.upperBound > old.places.pending })
+            !SlotRanges(new, true).all.contains(where: { $0.upperBound > old.places.pending })
         {
             new.places.next = min(new.places.next, old.places.pending)
         }
         if new.row.pending != nil { new.row.pending?.batch = Batch(.stored(.pending)) }
         if new.row.ready != nil { new.row.ready?.batch = Batch(.stored(.ready)) }
         if new.row.run != nil { new.row.run?.value.batch = Batch(.stored(.run)) }
-        _ = with(key) { known in
-            known.row = new
-            known.retried = nil
+        known.after = new
+        known.retried = nil
+    }
+
+    /// Finds places for the values of a part of a row.
+    private func settle(
+        _ batch: Batch<DurablePayload>, in slot: DurablePayload.Slot, of new: inout StoredRow, _ known: LoadedKey,
+        from old: StoredRow?
+    ) {
+        func place(_ slot: DurablePayload.Slot) -> Int64 {
+            if slot == .run, old?.row.run == nil, let retried = known.retried { return retried.place }
+            return old?.places[slot] ?? 0
         }
-        for value in stored { store(value.value, of: value.generation, at: value.number, for: key) }
+        // A newer value takes the number of the one that it replaces.
+        let replaces =
+            !collects && slot == .pending && old?.row.pending != nil
+            && new.row.ready?.batch.value != .stored(.pending) && new.row.run?.value.batch.value != .stored(.pending)
+        var first: Int64?
+        func settle(_ payload: DurablePayload) {
+            switch payload {
+            case .stored(let other): first = first ?? place(other)
+            case .bytes(let value, let generation):
+                let number = replaces ? place(.pending) : new.places.next
+                if !replaces { new.places.next += 1 }
+                known.store(value, of: generation, at: number, collects: collects)
+                first = first ?? number
+            }
+        }
+        for payload in batch.earlier { settle(payload) }
+        settle(batch.value)
+        new.places[slot] = first ?? 0
     }
 
     // MARK: - Many rows
@@ -143,17 +142,19 @@ extension LoadedTable: DurableTable {
 
     package mutating func places(
         matching selection: DurableSelection, in namespace: DurableNamespace
-    ) -> [[UInt8]] { selected }
+    ) -> [[UInt8]] { selected.map { [$0] } ?? [] }
 
     package mutating func entry(
         at place: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> DurableEntry? { try find(place, in: namespace) }
 
-    package mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] { selected }
+    package mutating func keys(submittedBy submitter: Int64, in namespace: DurableNamespace) -> [[UInt8]] {
+        selected.map { [$0] } ?? []
+    }
 
     /// The rows that satisfy a condition, in the order in which they were loaded.
     private func entries(where isIncluded: (DurableEntry) -> Bool) -> [DurableEntry] {
-        order.compactMap { known($0)?.entry }.filter(isIncluded)
+        order.compactMap(\.entry).filter(isIncluded)
     }
 
     // MARK: - Values
@@ -164,10 +165,10 @@ extension LoadedTable: DurableTable {
     package mutating func generation(
         ofValue index: Int, in ready: DurableRow.Ready, of key: [UInt8], in namespace: DurableNamespace
     ) throws(DurableError) -> Int64? {
-        guard let known = known(key), let row = known.row else { return nil }
+        guard let known = known(key), let row = known.after else { return nil }
         let first = if case .stored(let slot) = ready.batch.values[0] { row.places[slot] } else { row.places.ready }
         let number = first + Int64(index)
-        if let bytes = known.values[number] {
+        if let bytes = known.values.first(where: { $0.number == number })?.bytes {
             return bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) }
         }
         let id = SubmitID(key: key, number: number)
@@ -187,10 +188,4 @@ extension LoadedTable: DurableTable {
 
     package mutating func arrival(in namespace: DurableNamespace) -> CoreInstant { .farPast }
     package mutating func setArrival(_ arrival: CoreInstant, in namespace: DurableNamespace) {}
-}
-
-extension LoadedTable.Key {
-    var entry: DurableEntry? {
-        row.map { DurableEntry(handle: handle, key: change.key, row: $0.row, wake: $0.wake) }
-    }
 }

@@ -4,8 +4,8 @@ package import LullCore
 ///
 /// A store on a server loads what steps are known to need, runs them here, and writes their ``changes()`` in one atomic
 /// act. What a step asks for and is not here goes to ``missing``, and the step fails: whatever it has returned, what is
-/// missing is loaded then, and the steps are run again on the table as it was before them.
-package struct LoadedTable: Sendable {
+/// missing is loaded then, and after ``begin()`` the steps are run again, on the table as it was before them.
+package struct LoadedTable {
     /// What steps have asked for in vain.
     package struct Missing: Hashable, Sendable {
         package var keys: Set<[UInt8]> = []
@@ -33,22 +33,6 @@ package struct LoadedTable: Sendable {
         package var number: Int64
     }
 
-    /// What is known of a key.
-    struct Key: Sendable {
-        var read: StoredRow?
-        var bytes: [UInt8]?
-        /// The row now.
-        var row: StoredRow?
-        var handle: Int64
-        var entries: [InboxEntry] = []
-        var change: KeyChange
-        var values: [Int64: [UInt8]] = [:]
-        /// The dead run that is retried in the present step.
-        var retried: StoredDead?
-        /// The ranges of values that the store had before, beside those of the row.
-        var others: [Range<Int64>] = []
-    }
-
     // MARK: - What the server says
 
     /// The present instant, in whole microseconds.
@@ -56,19 +40,17 @@ package struct LoadedTable: Sendable {
     package let namespace: DurableNamespace
     /// What changes with the settings of the namespace: what was loaded under others is not written.
     package let settings: [UInt8]
-    private(set) var keys: [[UInt8]: Key] = [:]
+    private var keys: [[UInt8]: LoadedKey] = [:]
     /// The keys in the order in which they were loaded.
-    private(set) var order: [[UInt8]] = []
-    /// The number of the next fence or run id, and how many are reserved. They are so far apart.
-    var nextFence: Int64 = 1
-    var fencesLeft = 0
+    private(set) var order: [LoadedKey] = []
+    /// The first of the fences and run ids that are reserved, and how many are. They are so far apart.
+    private var firstFence: Int64 = 1
     private(set) var fencesReserved = 0
     let fenceStep: Int64
-    /// The highest generation of all deleted rows, or what the server's time makes of it.
-    package var base: Int64
-    /// The same before the steps: a new row is refused if a later one was deleted meanwhile.
+    /// The highest generation of all deleted rows, or what the server's time makes of it, before the steps: a new row
+    /// is refused if a later one was deleted meanwhile.
     package private(set) var firstBase: Int64
-    var tokens: [String: DurableReceipt?] = [:]
+    private var tokens: [String: DurableReceipt?] = [:]
     var deadRuns: [Int64: StoredDead?] = [:]
     var ends: [[UInt8]: [StoredEnd]] = [:]
     var endsOfSubmits: [SubmitID: StoredEnd?] = [:]
@@ -78,18 +60,24 @@ package struct LoadedTable: Sendable {
     /// How many runs workers have, if that was loaded with their rows.
     package private(set) var leaseCount: Int?
     private(set) var holders: Set<Int64> = []
-    /// The keys that the present step is about, if it says so.
-    package var selected: [[UInt8]] = []
-
-    /// The instant of the present step; nil for now.
-    private var folding: CoreInstant?
-    var instant: CoreInstant { folding ?? now }
 
     // MARK: - What steps have done
 
     package var missing = Missing()
+    /// The highest generation of all deleted rows, or what the server's time makes of it.
+    package var base: Int64
+    /// The number of the next fence or run id, and how many are left.
+    var nextFence: Int64 = 1
+    var fencesLeft = 0
+    /// The answers that have been remembered.
+    private var newTokens: [String: DurableReceipt] = [:]
     /// Whether workers have to look at their runs.
     package private(set) var hasInterruption = false
+    /// The key that the present step is about, if it says so.
+    package var selected: [UInt8]?
+    /// The instant of the present step; nil for now.
+    private var folding: CoreInstant?
+    var instant: CoreInstant { folding ?? now }
 
     package init(
         now: CoreInstant, namespace: DurableNamespace, settings: [UInt8], base: Int64, fenceStep: Int64 = 1
@@ -97,16 +85,15 @@ package struct LoadedTable: Sendable {
         self.now = now
         self.namespace = namespace
         self.settings = settings
-        self.base = max(base, now.microseconds)
-        firstBase = self.base
+        firstBase = max(base, now.microseconds)
+        self.base = firstBase
         self.fenceStep = fenceStep
     }
 
     /// Takes note that more is loaded at a later instant: the steps are made at that.
     package mutating func advance(to later: CoreInstant, base: Int64) {
         now = max(now, later)
-        self.base = max(self.base, base, now.microseconds)
-        firstBase = self.base
+        firstBase = max(firstBase, base, now.microseconds)
     }
 
     var collects: Bool { namespace.rules.combination == .collect }
@@ -117,20 +104,21 @@ package struct LoadedTable: Sendable {
 
     // MARK: - Loading
 
-    /// Adds a key with its row and its entries of the inbox. A row that was stepped later than now, by a clock that was
-    /// ahead, is moved back as a whole: it waits as long as it would have.
+    /// Adds a key with its row and its entries of the inbox.
     package mutating func load(
         _ key: [UInt8], _ bytes: [UInt8]?, entries: [InboxEntry] = [], hasMoreEntries: Bool = false
     ) throws(DurableError) {
         guard keys[key] == nil else { return }
-        let read = try bytes.map { bytes throws(DurableError) in try StoredRow(bytes) }
-        var row = read
-        if let latest = row?.latest, latest > now { row?.moveBack(by: now.duration(to: latest)) }
-        var change = KeyChange(key: key, expected: bytes, before: read, after: nil)
-        change.hasMoreEntries = hasMoreEntries
-        keys[key] = Key(
-            read: read, bytes: bytes, row: row, handle: Int64(order.count), entries: entries, change: change)
-        order.append(key)
+        let loaded = try LoadedKey(
+            key, bytes, Int64(order.count), entries: entries, hasMoreEntries: hasMoreEntries)
+        keys[key] = loaded
+        order.append(loaded)
+    }
+
+    /// Makes room for keys.
+    package mutating func reserveCapacity(_ count: Int) {
+        keys.reserveCapacity(count)
+        order.reserveCapacity(count)
     }
 
     /// How many keys were loaded.
@@ -138,8 +126,7 @@ package struct LoadedTable: Sendable {
     package func hasLoaded(_ key: [UInt8]) -> Bool { keys[key] != nil }
 
     package mutating func reserveFences(from first: Int64, count: Int) {
-        nextFence = first
-        (fencesLeft, fencesReserved) = (count, count)
+        (firstFence, fencesReserved) = (first, count)
     }
     package mutating func load(token: String, _ receipt: DurableReceipt?) { tokens[token] = .some(receipt) }
     package mutating func load(dead run: Int64, _ dead: StoredDead?) { deadRuns[run] = .some(dead) }
@@ -155,22 +142,26 @@ package struct LoadedTable: Sendable {
 
     // MARK: - Folding
 
-    /// Makes the calls of all entries that were loaded with their keys: before any step sees a row. There is no other
-    /// place, so no path can forget it.
-    package mutating func fold() throws(DurableError) {
-        for key in order {
-            guard let entries = keys[key]?.entries, !entries.isEmpty else { continue }
-            keys[key]?.entries = []
-            for entry in entries { try fold(entry, of: key) }
+    /// Forgets what steps have made, and makes the calls of all entries that were loaded with their keys: before any
+    /// step sees a row. There is no other place, so no path can forget it.
+    package mutating func begin() throws(DurableError) {
+        missing = Missing()
+        (base, nextFence, fencesLeft) = (firstBase, firstFence, fencesReserved)
+        if !newTokens.isEmpty { newTokens = [:] }
+        (hasInterruption, selected) = (false, nil)
+        for key in order { key.begin(at: now) }
+        for key in order where !key.entries.isEmpty {
+            for entry in key.entries { try fold(entry, of: key) }
         }
         folding = nil
     }
 
     /// Makes a call at its own instant, but not behind the latest step of the row.
-    private mutating func fold(_ entry: InboxEntry, of key: [UInt8]) throws(DurableError) {
-        let instant = min(max(entry.at, keys[key]?.row?.latest ?? .farPast), now)
+    private mutating func fold(_ entry: InboxEntry, of loaded: LoadedKey) throws(DurableError) {
+        let key = loaded.key
+        let instant = min(max(entry.at, loaded.after?.latest ?? .farPast), now)
         folding = instant
-        keys[key]?.change.folded.append(entry.stored)
+        loaded.folded.append(entry.stored)
         switch entry.call {
         case .submit(let value, let wait, let token, let context):
             let submission = DurableSubmission(
@@ -208,24 +199,12 @@ package struct LoadedTable: Sendable {
 
     // MARK: - Changes
 
-    /// Returns what is to be written, key by key; also for some keys of which nothing else has changed.
-    package func changes(besides others: Set<[UInt8]> = []) -> [KeyChange] {
-        order.compactMap { key in
-            guard let known = keys[key] else { return nil }
-            var change = known.change
-            change.after = known.row
-            if change.after == change.before, change.isEmpty, !others.contains(key) { return nil }
-            // A row that was moved back, or whose entries were folded, is written in any case.
-            if change.after != nil { change.after?.latest = now }
-            let kept =
-                (known.row?.ranges(collects: collects) ?? [])
-                + change.dead.map { $0.place..<$0.place + valueCount(of: $0.run.value) }
-            let had = (known.read?.ranges(collects: collects) ?? []) + known.others
-            change.dropped = removing(kept, from: had)
-            change.values =
-                known.values.filter { number, _ in kept.contains { $0.contains(number) } }
-                .map { ($0.key, $0.value) }.sorted { $0.number < $1.number }
-            return change
+    /// Returns what is to be written, key by key; also some keys of which nothing has changed.
+    package func changes(besides others: Set<[UInt8]> = []) -> [LoadedKey] {
+        order.filter { key in
+            if key.isUnchanged, others.isEmpty || !others.contains(key.key) { return false }
+            key.complete(at: now, collects: collects)
+            return true
         }
     }
 
@@ -233,36 +212,48 @@ package struct LoadedTable: Sendable {
 
     /// Returns the numbers of the values of a run.
     package func valueNumbers(ofRun run: Int64, of key: [UInt8]) -> Range<Int64>? {
-        guard let row = keys[key]?.row, let value = row.row.run?.value, row.row.run?.id == run else { return nil }
+        guard let row = keys[key]?.after, let value = row.row.run?.value, row.row.run?.id == run else { return nil }
         return row.places.run..<row.places.run + valueCount(of: value)
     }
 
     // MARK: - Access for the extensions
 
-    func known(_ key: [UInt8]) -> Key? { keys[key] }
-
-    mutating func with<Answer>(_ key: [UInt8], _ body: (inout Key) -> Answer) -> Answer? {
-        guard let index = keys.index(forKey: key) else { return nil }
-        return body(&keys.values[index])
-    }
+    func known(_ key: [UInt8]) -> LoadedKey? { keys[key] }
 
     package mutating func count(_ totals: DurableTotals, of key: [UInt8], in namespace: DurableNamespace) {
-        _ = with(key) { $0.change.totals += totals }
+        keys[key]?.totals += totals
     }
 
     package mutating func noteInterruption(in namespace: DurableNamespace) { hasInterruption = true }
 
     /// Adds a value under a number.
     mutating func store(_ value: [UInt8], of generation: Int64, at number: Int64, for key: [UInt8]) {
-        let bytes = collects ? withUnsafeBytes(of: generation.bigEndian, Array.init) + value : value
-        keys[key]?.values[number] = bytes
+        keys[key]?.store(value, of: generation, at: number, collects: collects)
     }
 
     /// Adds a dead run.
     mutating func keep(dead run: DurableRow.Run, of key: [UInt8], place: Int64, at instant: CoreInstant) {
-        keys[key]?.change.dead.append(StoredDead(key: key, run: run, at: instant, place: place))
-        var ending = DurableEnding(run, .dead)
-        ending.submits = run.value.submits
-        keys[key]?.change.ends.append(StoredEnd(ending, at: instant))
+        keys[key]?.dead.append(StoredDead(key: key, run: run, at: instant, place: place))
+        keys[key]?.ends.append(StoredEnd(DurableEnding(run, .dead), at: instant))
+    }
+
+    // MARK: - Tokens
+
+    package mutating func answer(
+        to token: String, in namespace: DurableNamespace
+    ) throws(DurableError) -> DurableReceipt? {
+        if let receipt = newTokens[token] { return receipt }
+        guard let receipt = tokens[token] else {
+            missing.tokens.insert(token)
+            throw Self.isMissing
+        }
+        return receipt
+    }
+
+    package mutating func remember(
+        _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
+    ) {
+        newTokens[token] = receipt
+        keys[receipt.key]?.tokens.append((token, receipt))
     }
 }

@@ -28,6 +28,8 @@ package struct ShardPlace: Hashable, Sendable {
 package struct LoadRequest: Sendable {
     package var place: ShardPlace
     package var deadline: ContinuousClock.Instant
+    /// The keys of the steps, some of them perhaps several times.
+    package var keys: [[UInt8]] = []
     /// Rows, ends, tokens and dead runs; how many rows that are due.
     package var wanted: LoadedTable.Missing
     /// Whether the keys are taken for a moment, so that nobody else changes them.
@@ -35,7 +37,7 @@ package struct LoadRequest: Sendable {
 }
 
 /// What was loaded.
-package struct LoadedRows: Sendable {
+package struct LoadedRows {
     package var table: LoadedTable
     /// The due keys that nobody else finds for a moment, and the keys that somebody else has taken.
     package var hidden: Set<[UInt8]> = []
@@ -44,10 +46,10 @@ package struct LoadedRows: Sendable {
     package init(_ table: LoadedTable) { self.table = table }
 }
 
-package struct StoreRequest: Sendable {
+package struct StoreRequest {
     package var place: ShardPlace
     package var deadline: ContinuousClock.Instant
-    package var changes: [KeyChange]
+    package var changes: [LoadedKey]
     package var table: LoadedTable
     /// Whether it is a worker's, which may work where there is no room for more.
     package var isWorkers: Bool

@@ -18,96 +18,70 @@ package protocol ShardedStore: StoreCalls {
     func forgetSome() async
 }
 
-/// A step on a key that has not been made.
-package struct KeyCall<Answer: Sendable>: Sendable {
-    package var namespace: String
-    package var key: [UInt8]
-    package var tokens: [String] = []
-    package var dead: Int64?
-    package var bytes = 0
-    /// Whether it is a worker's, which may work where there is no room for more.
-    package var isWorkers = false
-    package var body: @Sendable (inout LoadedTable) throws(DurableError) -> Answer
-
-    package init(
-        _ namespace: String, _ key: [UInt8],
-        _ body: @escaping @Sendable (inout LoadedTable) throws(DurableError) -> Answer
-    ) {
-        (self.namespace, self.key, self.body) = (namespace, key, body)
-    }
-}
-
 extension ShardedStore {
-    /// Makes steps, those of one key in their order, each with an answer of its own.
-    package func make<Answer: Sendable>(_ calls: [KeyCall<Answer>]) async -> [Result<Answer, DurableError>] {
-        var results = await makeOnce(calls)
+    /// Makes steps, those of one key in their order.
+    package func make(_ steps: [KeyStep]) async {
+        await makeOnce(steps)
         // What could not be made because the server has lost the namespace.
-        let lost = results.indices.filter { if case .failure(.noPolicy) = results[$0] { true } else { false } }
-        for name in Set(lost.map { calls[$0].namespace }) where (try? await reopen(name)) == true {
-            let own = lost.filter { calls[$0].namespace == name }
-            for (index, result) in zip(own, await makeOnce(own.map { calls[$0] })) { results[index] = result }
+        let lost = steps.filter { if case .noPolicy? = $0.failure { true } else { false } }
+        if lost.isEmpty { return }
+        for name in Set(lost.map(\.namespace)) where (try? await reopen(name)) == true {
+            await makeOnce(lost.filter { $0.namespace == name })
         }
-        return results
     }
 
-    private func makeOnce<Answer: Sendable>(_ calls: [KeyCall<Answer>]) async -> [Result<Answer, DurableError>] {
-        if calls.isEmpty { return [] }
+    private func makeOnce(_ steps: [KeyStep]) async {
+        if steps.isEmpty { return }
         let deadline = ContinuousClock.now + options.timeLimit
-        var places: [Result<ShardPlace, DurableError>] = []
-        for call in calls {
+        var errors: [DurableError?] = []
+        for step in steps {
+            step.deadline = deadline
             do throws(DurableError) {
-                places.append(.success(try await place(of: call.key, in: call.namespace)))
+                step.shard = try await place(of: step.key, in: step.namespace).shard
+                errors.append(nil)
             } catch {
-                places.append(.failure(error))
+                errors.append(error)
             }
         }
-        let answers = StepAnswers<Answer>(count: calls.count)
-        await withCheckedContinuation { continuation in
-            for (index, call) in calls.enumerated() {
-                switch places[index] {
-                case .failure(let error):
-                    answers.note(.failure(error), at: index)
-                    if answers.finish() { continuation.resume() }
-                case .success(let place):
-                    let body = call.body
-                    var step = KeyStep(place, call.key, deadline: deadline) { table in
-                        answers.note(Result { () throws(DurableError) in try body(&table) }, at: index)
-                    } finish: { error in
-                        if let error { answers.note(.failure(error), at: index) }
-                        if answers.finish() { continuation.resume() }
-                    }
-                    step.tokens = call.tokens
-                    step.dead = call.dead
-                    step.bytes = call.bytes
-                    step.isWorkers = call.isWorkers
-                    add(step)
-                }
+        // The last of the steps resumes it, once.
+        await withUnsafeContinuation { continuation in
+            _ = StepGroup(steps) { continuation.resume() }
+            for (step, error) in zip(steps, errors) {
+                if let error { step.finish(error) } else { add(step) }
             }
         }
-        return answers.all
     }
 
     /// Makes a step on a key.
     package func make<Answer: Sendable>(_ call: KeyCall<Answer>) async throws(DurableError) -> Answer {
-        try await make([call])[0].get()
+        await make([call])
+        return try call.answer.get()
+    }
+
+    /// Makes steps, and returns all answers, or throws the first error.
+    private func answers<Answer: Sendable>(to calls: [KeyCall<Answer>]) async throws(DurableError) -> [Answer] {
+        await make(calls)
+        var answers: [Answer] = []
+        for call in calls { answers.append(try call.answer.get()) }
+        return answers
     }
 
     // MARK: - Calls
 
     package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
         let limits = options.limits
-        let answers = await make(
-            batch.map { submission in
-                var call = KeyCall<DurableReceipt>(submission.namespace, submission.key) { table throws(DurableError) in
-                    try submission.checkSize(by: limits)
-                    return try table.submit(submission, in: table.namespace, at: table.now)
-                }
-                call.tokens = submission.token.map { [$0] } ?? []
-                call.bytes = submission.value.count
-                return call
-            })
+        let calls = batch.map { submission in
+            let call = KeyCall(submission.namespace, submission.key) { table throws(DurableError) in
+                try submission.checkSize(by: limits)
+                return try table.submit(submission, in: table.namespace, at: table.now)
+            }
+            if let token = submission.token { call.tokens = [token] }
+            call.bytes = submission.value.count
+            return call
+        }
+        await make(calls)
         await forgetSome()
-        return answers
+        return calls.map(\.answer)
     }
 
     @discardableResult
@@ -122,13 +96,13 @@ extension ShardedStore {
     package func change(
         _ change: DurableChange, _ keys: [[UInt8]], in namespace: String
     ) async throws(DurableError) -> [Int] {
-        try await make(
-            keys.map { key in
+        try await answers(
+            to: keys.map { key in
                 KeyCall(namespace, key) { table throws(DurableError) in
                     try table.change(change, key, in: table.namespace, at: table.now)
                 }
             }
-        ).all()
+        )
     }
 
     /// Flushes or cancels those keys that meet the conditions of a selection, or counts them, each in a step of its
@@ -137,23 +111,23 @@ extension ShardedStore {
         _ change: DurableChange, _ keys: [[UInt8]], matching selection: DurableSelection, since began: CoreInstant,
         in namespace: String
     ) async throws(DurableError) -> Int {
-        try await make(
-            keys.map { key in
+        try await answers(
+            to: keys.map { key in
                 KeyCall(namespace, key) { table throws(DurableError) in
                     var sweep = try table.sweep(of: table.namespace, matching: selection, at: began)
                     try table.change(change, &sweep, atMost: 1, in: table.namespace, at: table.now)
                     return sweep.count
                 }
             }
-        ).all().reduce(0, +)
+        ).reduce(0, +)
     }
 
     /// Flushes or cancels what comes from one submitter alone, each key in a step of its own.
     package func change(
         _ change: DurableChange, _ keys: [[UInt8]], submittedBy submitter: Int64, in namespace: String
     ) async throws(DurableError) -> ChangeSum {
-        let sums = try await make(
-            keys.map { key in
+        let sums = try await answers(
+            to: keys.map { key in
                 KeyCall(namespace, key) { table throws(DurableError) in
                     var sum = ChangeSum()
                     switch change {
@@ -168,7 +142,7 @@ extension ShardedStore {
                     return sum
                 }
             }
-        ).all()
+        )
         return sums.reduce(into: ChangeSum()) { all, sum in
             all.count += sum.count
             all.mixed += sum.mixed
@@ -185,7 +159,7 @@ extension ShardedStore {
 
     /// Gives a dead run of a key another series of attempts.
     package func retry(_ run: Int64, of key: [UInt8], in namespace: String) async throws(DurableError) -> DurableRetry {
-        var call = KeyCall(namespace, key) { table throws(DurableError) in
+        let call = KeyCall(namespace, key) { table throws(DurableError) in
             try table.retry(run, in: table.namespace, at: table.now)
         }
         call.dead = run
@@ -194,41 +168,10 @@ extension ShardedStore {
 
     /// Deletes a dead run of a key, and returns whether there was one.
     package func discard(_ run: Int64, of key: [UInt8], in namespace: String) async throws(DurableError) -> Bool {
-        var call = KeyCall(namespace, key) { table throws(DurableError) in
+        let call = KeyCall(namespace, key) { table throws(DurableError) in
             try table.discard(run, in: table.namespace)
         }
         call.dead = run
         return try await make(call)
     }
-}
-
-extension Array {
-    /// Returns all answers, or throws the first error.
-    fileprivate func all<Answer>() throws(DurableError) -> [Answer]
-    where Element == Result<Answer, DurableError> {
-        var answers: [Answer] = []
-        for result in self { answers.append(try result.get()) }
-        return answers
-    }
-}
-
-/// The answers to steps that were made together.
-private final class StepAnswers<Answer: Sendable>: Sendable {
-    private let state: Guarded<(answers: [Result<Answer, DurableError>], missing: Int)>
-
-    init(count: Int) {
-        state = Guarded((Array(repeating: .failure(.closed), count: count), count))
-    }
-
-    func note(_ answer: Result<Answer, DurableError>, at index: Int) { state.change { $0.answers[index] = answer } }
-
-    /// Notes that a step has ended, and returns whether it was the last one.
-    func finish() -> Bool {
-        state.change { state in
-            state.missing -= 1
-            return state.missing == 0
-        }
-    }
-
-    var all: [Result<Answer, DurableError>] { state.value.answers }
 }

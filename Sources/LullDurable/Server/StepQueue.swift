@@ -1,41 +1,4 @@
 internal import Lull
-internal import LullCore
-
-/// A step on one key, and its caller.
-package struct KeyStep: Sendable {
-    package typealias Instant = ContinuousClock.Instant
-
-    package let place: ShardPlace
-    package let key: [UInt8]
-    /// What it is known to need beside its row.
-    package var tokens: [String] = []
-    package var dead: Int64?
-    /// About how much is sent with it.
-    package var bytes = 0
-    /// Whether it is a worker's.
-    package var isWorkers = false
-    package let deadline: Instant
-    /// Makes the step, perhaps several times, and keeps its answer.
-    package let run: @Sendable (inout LoadedTable) -> Void
-    /// Gives the caller the latest answer, or an error.
-    package let finish: @Sendable (DurableError?) -> Void
-    /// How often others have changed the key while the step was made.
-    fileprivate(set) var conflicts = 0
-
-    fileprivate var id: ID { ID(place: place, key: key) }
-
-    fileprivate struct ID: Hashable {
-        let place: ShardPlace
-        let key: [UInt8]
-    }
-
-    package init(
-        _ place: ShardPlace, _ key: [UInt8], deadline: Instant, run: @escaping @Sendable (inout LoadedTable) -> Void,
-        finish: @escaping @Sendable (DurableError?) -> Void
-    ) {
-        (self.place, self.key, self.deadline, self.run, self.finish) = (place, key, deadline, run, finish)
-    }
-}
 
 /// The steps of a store on a server that have not been answered: which of them are made together, and which have to
 /// wait.
@@ -48,24 +11,38 @@ package struct StepQueue {
     static let mostBytes = 4 << 20
 
     private var waiting: [KeyStep] = []
-    private var keysInFlight: Set<KeyStep.ID> = []
-    /// The steps whose keys are in a batch that has not been answered. They are not in `waiting`, so that looking for
-    /// the next batch does not pass them again and again.
-    private var held: [KeyStep.ID: [KeyStep]] = [:]
+    /// The keys in a batch that has not been answered, each with the steps that wait for that. They are not in
+    /// `waiting`, so that looking for the next batch does not pass them again and again.
+    private var held: [ID: [KeyStep]] = [:]
+
+    private struct ID: Hashable {
+        let step: KeyStep
+
+        static func == (left: ID, right: ID) -> Bool {
+            left.step.key == right.step.key && left.step.shard == right.step.shard
+                && left.step.namespace == right.step.namespace
+        }
+
+        /// Few keys are in several namespaces.
+        func hash(into hasher: inout Hasher) { step.key.withUnsafeBytes { hasher.combine(bytes: $0) } }
+    }
 
     package init() {}
 
-    package var isEmpty: Bool { waiting.isEmpty && keysInFlight.isEmpty }
+    package var isEmpty: Bool { waiting.isEmpty && held.isEmpty }
     var hasWaiting: Bool { !waiting.isEmpty }
 
     /// The earliest deadline of the steps that have not been sent.
     package var deadline: KeyStep.Instant? {
-        ([waiting.first] + held.values.map(\.first)).compactMap { $0?.deadline }.min()
+        held.values.reduce(waiting.first?.deadline) { first, steps in
+            guard let next = steps.first?.deadline else { return first }
+            return min(first ?? next, next)
+        }
     }
 
     mutating func add(_ step: KeyStep) {
-        let id = step.id
-        if keysInFlight.contains(id) { held[id, default: []].append(step) } else { waiting.append(step) }
+        guard !held.isEmpty, let index = held.index(forKey: ID(step: step)) else { return waiting.append(step) }
+        held.values[index].append(step)
     }
 
     /// Takes the steps of the next batch: those that came first, in their order, in one shard of a namespace, and with
@@ -78,14 +55,14 @@ package struct StepQueue {
         func kind(_ step: KeyStep) -> Int { min(step.conflicts, 2) }
         for step in waiting {
             let isFull = batch.count == Self.largestBatch || bytes > Self.mostBytes
-            if isFull || step.place != first.place || kind(step) != kind(first) {
+            if isFull || step.shard != first.shard || step.namespace != first.namespace || kind(step) != kind(first) {
                 rest.append(step)
             } else {
                 batch.append(step)
                 bytes += step.bytes
             }
         }
-        keysInFlight.formUnion(batch.map(\.id))
+        for step in batch { held[ID(step: step)] = [] }
         waiting = []
         for step in rest { add(step) }
         return batch
@@ -96,17 +73,12 @@ package struct StepQueue {
 
     /// Notes that a batch has been answered, but for steps that are made again: before later ones of their keys.
     mutating func finish(_ batch: [KeyStep], repeating conflicted: [KeyStep]) {
-        let ids = Set(batch.map(\.id))
-        keysInFlight.subtract(ids)
-        for id in ids {
-            if let steps = held.removeValue(forKey: id) { waiting.insert(contentsOf: steps, at: 0) }
+        var next = conflicted
+        for step in conflicted { step.conflicts += 1 }
+        for step in batch {
+            if let steps = held.removeValue(forKey: ID(step: step)), !steps.isEmpty { next += steps }
         }
-        waiting.insert(
-            contentsOf: conflicted.map { step in
-                var step = step
-                step.conflicts += 1
-                return step
-            }, at: 0)
+        if !next.isEmpty { waiting.insert(contentsOf: next, at: 0) }
     }
 
     /// Takes the steps whose time is up before they were sent.

@@ -20,6 +20,9 @@ package final class StepRunner {
 
     package var isEmpty: Bool { queue.isEmpty && exchanges == 0 }
 
+    /// Whether there is something to send that waits for nothing.
+    package var isReady: Bool { batches < Self.mostBatches && queue.hasWaiting }
+
     package func add(_ step: KeyStep) { queue.add(step) }
 
     /// Sends what can be sent.
@@ -31,13 +34,16 @@ package final class StepRunner {
             let batch = queue.takeBatch()
             guard let first = batch.first else { return }
             batches += 1
-            let takes = StepQueue.takes(batch)
             var request = LoadRequest(
-                place: first.place, deadline: batch.map(\.deadline).max() ?? now, wanted: LoadedTable.Missing(),
-                takes: takes)
-            request.wanted.keys = Set(batch.map(\.key))
-            request.wanted.tokens = Set(batch.flatMap(\.tokens))
-            request.wanted.dead = Set(batch.compactMap(\.dead))
+                place: first.place, deadline: first.deadline, wanted: LoadedTable.Missing(),
+                takes: StepQueue.takes(batch))
+            request.keys.reserveCapacity(batch.count)
+            for step in batch {
+                request.deadline = max(request.deadline, step.deadline)
+                request.keys.append(step.key)
+                if !step.tokens.isEmpty { request.wanted.tokens.formUnion(step.tokens) }
+                if let dead = step.dead { request.wanted.dead.insert(dead) }
+            }
             attempt(batch, request, 1)
         }
     }
@@ -47,7 +53,7 @@ package final class StepRunner {
             request,
             making: { table in
                 for step in batch {
-                    table.selected = [step.key]
+                    table.selected = step.key
                     step.run(&table)
                 }
             }
@@ -57,11 +63,12 @@ package final class StepRunner {
             case .success(let rows):
                 // Of what others have taken, nothing is tried.
                 // What was taken is written in any case, so that it is free again.
-                let taken = request.takes ? request.wanted.keys : []
-                let changes = rows.table.changes(besides: taken).filter { !rows.refused.contains($0.key) }
+                let taken = request.takes ? Set(request.keys) : []
+                var changes = rows.table.changes(besides: taken)
+                if !rows.refused.isEmpty { changes.removeAll { rows.refused.contains($0.key) } }
                 let store = StoreRequest(
                     place: request.place, deadline: request.deadline, changes: changes, table: rows.table,
-                    isWorkers: batch.allSatisfy(\.isWorkers), takes: request.takes)
+                    isWorkers: batch.allSatisfy { $0.isWorkers }, takes: request.takes)
                 if changes.isEmpty { return end(batch, nil, repeating: rows.refused) }
                 server.store(store) { [self] result in
                     switch result {
@@ -80,11 +87,11 @@ package final class StepRunner {
         let isRefused = StepQueue.takes(batch) && !keys.isEmpty
         func finish() {
             batches -= 1
-            queue.finish(batch, repeating: batch.filter { keys.contains($0.key) })
+            queue.finish(batch, repeating: keys.isEmpty ? [] : batch.filter { keys.contains($0.key) })
         }
         // Keys that others have taken are free in a moment.
         if isRefused { server.delay(finish) } else { finish() }
-        for step in batch where !keys.contains(step.key) { step.finish(error) }
+        for step in batch where keys.isEmpty || !keys.contains(step.key) { step.finish(error) }
     }
 
     private static var tooBusy: DurableError { .refused("others change the namespace without pause") }
@@ -99,20 +106,17 @@ package final class StepRunner {
             guard case .success(var rows) = result else { return done(result) }
             rows.hidden.formUnion(loaded?.hidden ?? [])
             rows.refused.formUnion(loaded?.refused ?? [])
-            var table = rows.table
             do throws(DurableError) {
-                try table.fold()
-                if table.missing.isEmpty { steps(&table) }
+                try rows.table.begin()
+                if rows.table.missing.isEmpty { steps(&rows.table) }
             } catch {
-                if table.missing.isEmpty { return done(.failure(error)) }
+                if rows.table.missing.isEmpty { return done(.failure(error)) }
             }
-            guard table.missing.isEmpty else {
-                var more = request
-                more.wanted = table.missing
-                return load(more, into: rows, making: steps, done)
-            }
-            rows.table = table
-            done(.success(rows))
+            if rows.table.missing.isEmpty { return done(.success(rows)) }
+            var more = request
+            more.keys = []
+            more.wanted = rows.table.missing
+            load(more, into: rows, making: steps, done)
         }
     }
 
@@ -127,7 +131,7 @@ package final class StepRunner {
     private func attempt(_ exchange: ShardExchange, _ number: Int) {
         var request = LoadRequest(
             place: exchange.place, deadline: exchange.deadline, wanted: LoadedTable.Missing(), takes: false)
-        request.wanted.keys = Set(exchange.reports.map(\.key))
+        request.keys = exchange.reports.map(\.key)
         if let claim = exchange.claim {
             request.wanted.due = claim.limit
             request.wanted.holders = [claim.terms.owner]
@@ -183,24 +187,20 @@ package final class StepRunner {
     private func finish(_ exchange: ShardExchange, _ answer: ShardAnswer, repeating keys: Set<[UInt8]>) {
         let again = exchange.reports.indices.filter { keys.contains(exchange.reports[$0].key) }
         if again.isEmpty { return end(exchange, .success(answer)) }
-        let rest = Guarded((answer: answer, missing: again.count))
-        for index in again {
+        let steps = again.map { index in
             let report = exchange.reports[index]
-            let reply = Guarded<Result<DurableReport.Answer, DurableError>>(.failure(.closed))
-            var step = KeyStep(exchange.place, report.key, deadline: exchange.deadline) { table in
-                let made = table.answer(to: report)
-                reply.change { $0 = made }
-            } finish: { error in
-                let whole = rest.change { rest -> ShardAnswer? in
-                    rest.answer.reports[index] = error.map { .failure($0) } ?? reply.value
-                    rest.missing -= 1
-                    return rest.missing == 0 ? rest.answer : nil
-                }
-                if let whole { exchange.answer(.success(whole)) }
+            let step = KeyCall(exchange.place.namespace, report.key) { table throws(DurableError) in
+                try table.answer(to: report).get()
             }
-            step.isWorkers = true
-            add(step)
+            (step.shard, step.deadline, step.isWorkers) = (exchange.place.shard, exchange.deadline, true)
+            return step
         }
+        _ = StepGroup(steps) {
+            var answer = answer
+            for (index, step) in zip(again, steps) { answer.reports[index] = step.answer }
+            exchange.answer(.success(answer))
+        }
+        for step in steps { add(step) }
         exchanges -= 1
     }
 

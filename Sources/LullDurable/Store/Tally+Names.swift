@@ -17,6 +17,9 @@ extension Tally {
         for (count, place) in zip(counts, Self.places) { self[keyPath: place.count] = count }
     }
 
+    /// The counts in the order of their names.
+    package var counts: [Int] { [pending, ready, running, retrying, due, replaced] }
+
     /// The count of a name; other names are ignored.
     package subscript(name: String) -> Int {
         get { Self.places.first { $0.name == name }.map { self[keyPath: $0.count] } ?? 0 }

@@ -43,7 +43,7 @@ private struct Load {
     init(_ request: LoadRequest) {
         self.request = request
         let wanted = request.wanted
-        keys = Array(wanted.keys)
+        keys = request.keys + wanted.keys
         past =
             wanted.tokens.map { Array("t".utf8) + Array($0.utf8) } + wanted.dead.map { Array("d\($0)".utf8) }
         ends = Array(wanted.ends)
@@ -80,7 +80,7 @@ private struct Load {
         }
         if !values.isEmpty {
             var command = Command("HMGET", request.place.key(.values))
-            for value in values { command.add(ValueField.bytes(value.number, value.key)) }
+            for value in values { command.add(value.number, ":", value.key) }
             contents.append(.command(command))
         }
         return contents
@@ -106,12 +106,17 @@ private struct Load {
         // What was loaded under other settings is not written: the server says so then.
         if table != nil { new.advance(to: instant, base: base) }
         var hidden: Set<[UInt8]> = []
-        for (index, key) in (reply[2].list ?? []).enumerated() {
-            guard let key = key.bytes, key != Scripts.sentinel else { continue }
+        let (keys, rows, inbox) = (reply[2].list ?? [], reply[3].list ?? [], reply[4].list)
+        new.reserveCapacity(new.count + keys.count)
+        for index in keys.indices where rows.indices.contains(index) {
+            guard let key = keys[index].bytes, key != Scripts.sentinel else { continue }
             if index < count { hidden.insert(key) }
-            let entries = reply[4][index].list ?? []
+            guard let entries = inbox?[index].list, !entries.isEmpty else {
+                try new.load(key, rows[index].bytes)
+                continue
+            }
             try new.load(
-                key, reply[3][index].bytes, entries: entries.prefix(1000).compactMap { InboxEntry($0.bytes, of: key) },
+                key, rows[index].bytes, entries: entries.prefix(1000).compactMap { InboxEntry($0.bytes, of: key) },
                 hasMoreEntries: entries.count > 1000)
         }
         if !request.wanted.holders.isEmpty || request.wanted.due > 0 {

@@ -7,9 +7,8 @@ internal import LullDurable
 extension ClientLoop {
     func store(_ request: StoreRequest, _ done: @escaping (Result<StoredRows, DurableError>) -> Void) {
         let (slot, batch) = batches.begin()
-        let writes = request.changes.map { KeyWrite($0, request.table) }
         // Workers wait for what is due sooner, and for interruptions.
-        let wake = writes.compactMap(\.earlier).min()
+        let wake = request.changes.lazy.compactMap(\.earlierWake).min()
         let isSoon = wake.map { $0 < request.table.now.advanced(by: .seconds(1)) } ?? false
         let hints = request.table.hasInterruption || isSoon && !request.isWorkers
         var guards: [[String]] = []
@@ -17,7 +16,8 @@ extension ClientLoop {
         var script = StoreCommand(
             client: "\(number).\(slot)", batch: batch, settings: request.table.settings, now: request.table.now,
             taker: request.takes ? number : nil, hints: hints, guards: guards)
-        for write in writes { script.add(write) }
+        script.reserveCapacity(600 * request.changes.count)
+        for change in request.changes { script.add(change, request.table) }
         let collects = request.table.namespace.rules.combination == .collect
         var contents: [Job.Content] = [.script(request.isWorkers ? .work : .store, request.place, script.command)]
         // What workers report may be lost: they do it again.
@@ -57,7 +57,7 @@ extension ClientLoop {
     }
 
     private static func stored(
-        _ replies: [Reply], _ changes: [KeyChange], _ reads: [ValueReads]
+        _ replies: [Reply], _ changes: [LoadedKey], _ reads: [ValueReads]
     ) throws(DurableError) -> StoredRows {
         var stored = StoredRows()
         guard let conflicts = replies[0].list else {
@@ -88,7 +88,7 @@ struct ValueReads {
         self.collects = collects
         commands = stride(from: numbers.lowerBound, to: numbers.upperBound, by: 1000).map { start in
             var command = Command("HMGET", place.key(.values))
-            for number in start..<min(start + 1000, numbers.upperBound) { command.add(ValueField.bytes(number, key)) }
+            for number in start..<min(start + 1000, numbers.upperBound) { command.add(number, ":", key) }
             return command
         }
     }
@@ -106,6 +106,8 @@ struct ValueReads {
 /// The arguments of `store.lua`.
 struct StoreCommand {
     private(set) var command = Command([])
+    /// A buffer for the commands of a key.
+    private var scratch = Command([])
 
     init(
         client: String, batch: Int64, settings: [UInt8], now: CoreInstant, taker: Int64? = nil, hints: Bool = false,
@@ -119,6 +121,14 @@ struct StoreCommand {
         command.add(hints ? "1" : "")
         command.add(Int64(guards.count))
         for part in guards.joined() { command.add(part) }
+    }
+
+    mutating func reserveCapacity(_ count: Int) { command.reserveCapacity(count) }
+
+    mutating func add(_ change: LoadedKey, _ table: LoadedTable) {
+        let write = KeyWrite(change, table, in: &scratch)
+        add(write)
+        scratch = write.commands
     }
 
     mutating func add(_ write: KeyWrite) {
@@ -142,30 +152,45 @@ struct KeyWrite {
     private(set) var checkParts = Command([])
     private(set) var count = 0
     private(set) var commands = Command([])
-    /// When the row wakes, if that is earlier than it was.
-    private(set) var earlier: CoreInstant?
 
     init(key: [UInt8], expected: [UInt8]?) {
         self.key = key
         self.expected = expected
     }
 
+    /// What a script does to a structure.
+    enum Verb: Int, CaseIterable {
+        case hset, zadd, hdel, zrem, hincrby, max, reset, unlink
+    }
+
+    /// What scripts call each of them, of each structure.
+    private static let names = Verb.allCases.map { verb in
+        Structure.allCases.map { Array("\("\(verb)".uppercased()) \($0.number)".utf8) }
+    }
+
     /// Adds a command with two arguments.
-    mutating func add(_ verb: String, _ structure: Structure, _ first: [UInt8], _ second: [UInt8]) {
+    mutating func add(_ verb: Verb, _ structure: Structure, _ first: [UInt8], _ second: [UInt8]) {
         begin(verb, structure)
         commands.add(first)
         commands.add(second)
     }
 
-    /// Adds a removal.
-    mutating func remove(_ member: [UInt8], from structure: Structure) {
-        begin(structure.isHash ? "HDEL" : "ZREM", structure)
+    /// Gives a member a score.
+    mutating func zadd(_ structure: Structure, _ score: Int64, _ member: [UInt8]) {
+        begin(.zadd, structure)
+        commands.add(score)
         commands.add(member)
     }
 
-    private mutating func begin(_ verb: String, _ structure: Structure) {
+    /// Adds a removal.
+    mutating func remove(_ member: [UInt8], from structure: Structure) {
+        begin(structure.isHash ? .hdel : .zrem, structure)
+        commands.add(member)
+    }
+
+    private mutating func begin(_ verb: Verb, _ structure: Structure) {
         count += 1
-        commands.add("\(verb) \(structure.number)")
+        commands.add(Self.names[verb.rawValue][structure.rawValue])
     }
 
     /// Requires that a member is there, or not.
@@ -178,33 +203,52 @@ struct KeyWrite {
     }
 
     private mutating func increment(_ field: String, by difference: Int) {
-        if difference != 0 { add("HINCRBY", .meta, Array(field.utf8), Self.digits(Int64(difference))) }
+        if difference == 0 { return }
+        begin(.hincrby, .meta)
+        commands.add(field)
+        commands.add(Int64(difference))
+    }
+
+    /// Raises a number of the shard.
+    private mutating func raise(_ field: String, to number: Int64) {
+        begin(.max, .meta)
+        commands.add(field)
+        commands.add(number)
     }
 
     static func digits(_ number: Int64) -> [UInt8] { Array(String(number).utf8) }
 
     // MARK: - A change
 
-    init(_ change: KeyChange, _ table: LoadedTable) {
+    init(_ change: LoadedKey, _ table: LoadedTable, in buffer: inout Command) {
         self.init(key: change.key, expected: change.expected)
+        swap(&commands, &buffer)
+        commands.removeAll()
         if change.expected == nil { born = min(table.firstBase, change.after?.row.born ?? .max) }
         addRow(change, table)
-        let now = Self.digits(table.now.microseconds)
-        for value in change.values { add("HSET", .values, ValueField.bytes(value.number, key), value.bytes) }
-        for number in change.dropped.joined() { remove(ValueField.bytes(number, key), from: .values) }
+        for value in change.values {
+            begin(.hset, .values)
+            commands.add(value.number, ":", key)
+            commands.add(value.bytes)
+        }
+        for number in change.dropped.joined() {
+            begin(.hdel, .values)
+            commands.add(number, ":", key)
+        }
         for end in change.removedEnds {
             remove(EndMember.bytes(end, of: key), from: .ends)
             remove(EndMember.bytes(end, of: key), from: .ended)
         }
         for end in change.ends {
-            add("ZADD", .ends, [UInt8(ascii: "0")], EndMember.bytes(end, of: key))
-            add("ZADD", .ended, Self.digits(end.at.microseconds), EndMember.bytes(end, of: key))
+            let member = EndMember.bytes(end, of: key)
+            zadd(.ends, 0, member)
+            zadd(.ended, end.at.microseconds, member)
         }
         for (token, receipt) in change.tokens {
             let field = Array("t".utf8) + Array(token.utf8)
             require(field, in: .past, isThere: false)
-            add("HSET", .past, field, receipt.bytes)
-            add("ZADD", .aged, now, field)
+            add(.hset, .past, field, receipt.bytes)
+            zadd(.aged, table.now.microseconds, field)
         }
         for run in change.takenDead {
             require(Array("d\(run)".utf8), in: .past, isThere: true)
@@ -212,64 +256,61 @@ struct KeyWrite {
             remove(Self.digits(run), from: .dead)
         }
         for dead in change.dead {
-            add("HSET", .past, Array("d\(dead.run.id)".utf8), dead.bytes)
-            add("ZADD", .dead, Self.digits(dead.at.microseconds), Self.digits(dead.run.id))
+            add(.hset, .past, Array("d\(dead.run.id)".utf8), dead.bytes)
+            zadd(.dead, dead.at.microseconds, Self.digits(dead.run.id))
         }
         // A row that is as it was read has not folded them, unless it has come and gone.
         if let first = change.folded.first { require(first, in: .inbox, isThere: true) }
         for entry in change.folded { remove(entry, from: .inbox) }
-        for (name, count) in change.totals.named { increment(name, by: count) }
+        if change.totals != DurableTotals() {
+            for (name, count) in change.totals.named { increment(name, by: count) }
+        }
     }
 
     /// Adds the row, and what it is found by.
-    private mutating func addRow(_ change: KeyChange, _ table: LoadedTable) {
-        let (before, after) = (change.before, change.after)
-        if let after {
-            add("HSET", .rows, key, after.bytes)
-            if before == nil {
-                add("ZADD", .keys, [UInt8(ascii: "0")], key)
-                add("MAX", .meta, Array("born".utf8), Self.digits(after.row.born))
+    private mutating func addRow(_ change: LoadedKey, _ table: LoadedTable) {
+        if let after = change.after {
+            add(.hset, .rows, key, after.bytes)
+            if expected == nil {
+                zadd(.keys, 0, key)
+                raise("born", to: after.row.born)
             }
-            if after.wake < before?.wake ?? .farFuture { earlier = after.wake }
+            // What is due may have been hidden.
+            let wake = change.before?.wake
+            let mayBeHidden = wake.map { $0 <= table.now.advanced(by: .seconds(1)) } ?? true
+            if change.hasMoreEntries {
+                zadd(.due, table.now.microseconds, key)
+            } else if wake != after.wake || mayBeHidden || !change.folded.isEmpty {
+                zadd(.due, after.wake.stored, key)
+            }
         } else {
-            if before != nil {
+            if expected != nil {
                 remove(key, from: .rows)
                 remove(key, from: .keys)
             }
+            if change.hasMoreEntries { zadd(.due, table.now.microseconds, key) } else { remove(key, from: .due) }
         }
-        if change.hasMoreEntries {
-            add("ZADD", .due, Self.digits(table.now.microseconds), key)
-        } else if let after {
-            // What is due may have been hidden.
-            let mayBeHidden = before.map { $0.wake <= table.now.advanced(by: .seconds(1)) } ?? true
-            if before?.wake != after.wake || mayBeHidden || !change.folded.isEmpty {
-                add("ZADD", .due, Self.digits(after.wake.stored), key)
-            }
-        } else {
-            remove(key, from: .due)
-        }
-        if let generation = change.deletedGeneration {
-            add("MAX", .meta, Array("base".utf8), Self.digits(generation))
-        }
+        if let generation = change.deletedGeneration { raise("base", to: generation) }
+        // Most steps change what is pending, and nothing that is counted.
+        if change.isStillPending { return }
+        let (before, after) = (change.before, change.after)
         let (had, has) = (before?.holder, after?.holder)
         if had != has {
             if let had { remove(Array("\(had):".utf8) + key, from: .held) }
-            if let has { add("ZADD", .held, [UInt8(ascii: "0")], Array("\(has):".utf8) + key) }
+            if let has { zadd(.held, 0, Array("\(has):".utf8) + key) }
         }
         let (was, isReady) = (before?.row.ready?.due, after?.row.ready?.due)
         if was != isReady {
-            if let isReady { add("ZADD", .ready, Self.digits(isReady.stored), key) } else { remove(key, from: .ready) }
+            if let isReady { zadd(.ready, isReady.stored, key) } else { remove(key, from: .ready) }
         }
         let (old, new) = (before.map { CountedRow($0) }, after.map { CountedRow($0) })
-        if old != new {
-            for name in Tally.names {
-                let (less, more) = (old?.tally[name] ?? 0, new?.tally[name] ?? 0)
-                if let old, let new, old.period == new.period {
-                    increment("\(new.period):\(name)", by: more - less)
-                } else {
-                    if let old { increment("\(old.period):\(name)", by: -less) }
-                    if let new { increment("\(new.period):\(name)", by: more) }
-                }
+        if old == new { return }
+        for (row, sign) in [(new, 1), (old, -1)] {
+            guard let row else { continue }
+            for (name, count) in zip(Tally.names, row.tally.counts) where count != 0 {
+                begin(.hincrby, .meta)
+                commands.add(row.period, ":", Array(name.utf8))
+                commands.add(Int64(sign * count))
             }
         }
     }
@@ -289,7 +330,16 @@ struct CountedRow: Equatable {
     }
 }
 
+extension LoadedKey {
+    /// Whether the key had a pending value and nothing else, and has it still, to wake as before.
+    fileprivate var isStillPending: Bool {
+        before?.hasOnlyPending == true && after?.hasOnlyPending == true && before?.wake == after?.wake
+    }
+}
+
 extension StoredRow {
+    fileprivate var hasOnlyPending: Bool { row.pending != nil && row.ready == nil && row.run == nil }
+
     /// The worker that has the run.
     var holder: Int64? { row.run.flatMap { $0.isInBackoff ? nil : $0.owner } }
 }

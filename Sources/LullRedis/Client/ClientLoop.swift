@@ -48,9 +48,11 @@ final class ClientLoop: RowServer {
             for item in items { take(item) }
             if isClosed { listening?.staysConnected = false }
             let now = ContinuousClock.now
-            runner.run(at: now)
             sendDelayed(at: now)
+            runner.run(at: now)
             for link in links { link.step(at: now) }
+            // What has been given up may have been in the way.
+            if runner.isReady { continue }
             if isClosed, runner.isEmpty, delayed.isEmpty, pauses.isEmpty,
                 nodes.values.allSatisfy({ $0.steps.isFree && $0.calls.isFree })
             {
@@ -83,7 +85,7 @@ final class ClientLoop: RowServer {
     // MARK: - Routing
 
     func send(_ job: Job) {
-        let address = job.asked ?? job.slotKey.flatMap { slots[Slot.of($0)] }
+        let address = job.asked ?? (slots.isEmpty ? nil : job.slotKey.flatMap { slots[Slot.of($0)] })
         let node = node(at: address)
         switch job.role {
         case .steps: node.steps.add(job)

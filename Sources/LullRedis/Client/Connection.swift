@@ -37,20 +37,17 @@ final class Connection {
     }
 
     /// Adds a command to what is to be sent.
-    func append(_ command: Command) throws(Broken) {
-        var lengths: [Int] = []
-        var start = 0
-        for end in command.ends {
-            lengths.append(end - start)
-            start = end
-        }
-        let result = command.bytes.withUnsafeBytes { buffer in
-            let bytes = buffer.assumingMemoryBound(to: CChar.self).baseAddress
-            // An empty part is at no place that is read.
-            var arguments = (0..<command.count).map { index in
-                bytes.map { $0 + (index == 0 ? 0 : command.ends[index - 1]) }
-            }
-            return lull_redis_append(handle, Int32(arguments.count), &arguments, lengths)
+    ///
+    /// - Parameter rest: More arguments.
+    func append(_ command: Command, _ rest: Command = Command([])) throws(Broken) {
+        try append(Array("*\(command.count + rest.count)\r\n".utf8))
+        try append(command.bytes)
+        try append(rest.bytes)
+    }
+
+    private func append(_ bytes: [UInt8]) throws(Broken) {
+        let result = bytes.withUnsafeBytes { buffer in
+            lull_redis_append(handle, buffer.assumingMemoryBound(to: CChar.self).baseAddress, buffer.count)
         }
         if result != 0 { throw broken }
     }

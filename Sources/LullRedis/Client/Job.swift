@@ -43,7 +43,7 @@ struct Job {
         switch contents.first {
         case .script(_, let place, _)?: Scripts.prefix(place.namespace, place.shard)
         // All commands that are sent as they are have their key in the first place, or none.
-        case .command(let command)?: command.count > 1 ? String(decoding: command[1], as: UTF8.self) : nil
+        case .command(let command)?: command.firstArgument.map { String(decoding: $0, as: UTF8.self) }
         case nil: nil
         }
     }

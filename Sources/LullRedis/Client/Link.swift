@@ -246,7 +246,7 @@ final class Link {
                         try connection.append(Command("ASKING"))
                         missing += 1
                     }
-                    try connection.append(command(for: content))
+                    try append(content, to: connection)
                     missing += 1
                 }
                 if let replicas = job.replicas {
@@ -264,14 +264,12 @@ final class Link {
         }
     }
 
-    private func command(for content: Job.Content) -> Command {
+    private func append(_ content: Job.Content, to connection: Connection) throws(Broken) {
         switch content {
-        case .command(let command): return command
+        case .command(let command): try connection.append(command)
         case .script(let script, let place, let arguments):
             let keys = place.keys
-            var command = Command(["EVALSHA", hashes[script] ?? "", "\(keys.count)"] + keys)
-            command.add(arguments)
-            return command
+            try connection.append(Command(["EVALSHA", hashes[script] ?? "", "\(keys.count)"] + keys), arguments)
         }
     }
 

@@ -1,38 +1,97 @@
 internal import LullDurable
 
-/// A command: its name and its arguments, one after the other in one buffer.
+/// A command: its name and its arguments, as the protocol has them, one after the other in one buffer.
 struct Command: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
-    /// Where each part ends.
-    private(set) var ends: [Int] = []
+    private(set) var count = 0
+    /// Where the first argument is, which is mostly a key.
+    private var first: Range<Int> = 0..<0
 
     init(_ parts: String...) { self.init(parts) }
     init(_ parts: [String]) { for part in parts { add(part) } }
 
-    var count: Int { ends.count }
+    /// The first argument, if there is one.
+    var firstArgument: ArraySlice<UInt8>? { count > 1 ? bytes[first] : nil }
 
-    /// A part.
-    subscript(index: Int) -> ArraySlice<UInt8> { bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]] }
+    mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
+
+    /// Removes all parts, and keeps the buffer.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        (count, first) = (0, 0..<0)
+    }
 
     mutating func add(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
-        ends.append(bytes.count)
+        var text = text
+        text.withUTF8 { add($0) }
     }
 
-    mutating func add(_ part: [UInt8]) {
+    mutating func add(_ part: [UInt8]) { part.withUnsafeBufferPointer { add($0) } }
+
+    private mutating func add(_ part: UnsafeBufferPointer<UInt8>) {
+        begin(part.count)
         bytes.append(contentsOf: part)
-        ends.append(bytes.count)
+        end()
     }
 
-    mutating func add(_ number: Int64) { add(String(number)) }
-    /// Adds a number; nothing of it, an empty text, if it is nil.
-    mutating func add(_ number: Int64?) { add(number.map { String($0) } ?? "") }
+    mutating func add(_ number: Int64) {
+        begin(Self.digits(number))
+        write(number)
+        end()
+    }
 
-    /// Adds all parts of another one.
+    /// Adds a number; nothing of it, an empty text, if it is nil.
+    mutating func add(_ number: Int64?) { if let number { add(number) } else { add("") } }
+
+    /// Adds a number and what follows it, as one part.
+    mutating func add(_ number: Int64, _ separator: Unicode.Scalar, _ rest: [UInt8]) {
+        begin(Self.digits(number) + 1 + rest.count)
+        write(number)
+        bytes.append(UInt8(ascii: separator))
+        bytes.append(contentsOf: rest)
+        end()
+    }
+
+    /// Adds all parts of another one, not as the first ones.
     mutating func add(_ other: Command) {
-        let start = bytes.count
         bytes.append(contentsOf: other.bytes)
-        ends.append(contentsOf: other.ends.lazy.map { start + $0 })
+        count += other.count
+    }
+
+    /// Begins a part of a length.
+    private mutating func begin(_ length: Int) {
+        bytes.append(UInt8(ascii: "$"))
+        write(Int64(length))
+        newLine()
+        if count == 1 { first = bytes.count..<bytes.count + length }
+    }
+
+    private mutating func end() {
+        newLine()
+        count += 1
+    }
+
+    private mutating func newLine() {
+        bytes.append(UInt8(ascii: "\r"))
+        bytes.append(UInt8(ascii: "\n"))
+    }
+
+    private static func digits(_ number: Int64) -> Int {
+        var (count, rest) = (number < 0 ? 2 : 1, number.magnitude / 10)
+        while rest > 0 { (count, rest) = (count + 1, rest / 10) }
+        return count
+    }
+
+    private mutating func write(_ number: Int64) {
+        let count = Self.digits(number)
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(UInt8(ascii: "-"), count: count))
+        var (place, rest) = (start + count, number.magnitude)
+        repeat {
+            place -= 1
+            bytes[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
     }
 }
 

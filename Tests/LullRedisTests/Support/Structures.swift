@@ -47,7 +47,7 @@ private struct Structures {
 
     private func fields(_ key: [UInt8], _ place: Int64, _ count: Int) -> [[UInt8]] {
         let count = meta.rules.combination == .collect ? Int64(count) : 1
-        return (place..<place + count).map { ValueField.bytes($0, key) }
+        return (place..<place + count).map { Array("\($0):".utf8) + key }
     }
 
     var brokenRules: [String] {

@@ -46,6 +46,8 @@ enum Main {
         Row("postgres-look", Looks.rows(in: .postgres)),
         Row("redis-submit", Redis.submits),
         Row("redis-run", Redis.runs),
+        Row("redis-hot", Redis.hotKeys),
+        Row("redis-far", Redis.farClient),
         Row("redis-new-keys", Filters.newKeys(in: .redis)),
         Row("redis-backlog", Filters.backlog(in: .redis)),
         Row("redis-look", Looks.rows(in: .redis)),

@@ -53,32 +53,53 @@ enum Servers {
 
     /// 64 tasks that submit, each one after the other.
     static func rate(of store: any StoreCalls, keys: Int, seconds: Int) -> Double {
+        submits(to: store, keys: keys, seconds: seconds).rate
+    }
+
+    /// The rate of 64 tasks that submit, each one after the other, and the longest wait of them, in milliseconds.
+    static func submits(
+        to store: any StoreCalls, keys: Int, seconds: Int
+    ) -> (rate: Double, longest: Double) {
         let value = Array(value.utf8)
         let end = ContinuousClock.now + .seconds(seconds)
-        let count = blocking {
-            try await withThrowingTaskGroup(of: Int.self) { group in
+        let (count, longest) = blocking {
+            try await withThrowingTaskGroup(of: (Int, Duration).self) { group in
                 for task in 0..<64 {
                     group.addTask {
                         var state = UInt64(task) &* 0x9E37_79B9_7F4A_7C15
                         var count = 0
-                        while ContinuousClock.now < end {
+                        var longest = Duration.zero
+                        var now = ContinuousClock.now
+                        while now < end {
                             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
                             let key = Array("key-\(1 + (state >> 33) % UInt64(keys))".utf8)
                             _ = try await store.submit(DurableSubmission(namespace: namespace, key: key, value: value))
                             count += 1
+                            let then = ContinuousClock.now
+                            longest = max(longest, then - now)
+                            now = then
                         }
-                        return count
+                        return (count, longest)
                     }
                 }
-                return try await group.reduce(0, +)
+                return try await group.reduce((0, .zero)) { ($0.0 + $1.0, max($0.1, $1.1)) }
             }
         }
-        return Double(count) / Double(seconds)
+        let (whole, rest) = longest.components
+        return (Double(count) / Double(seconds), Double(whole) * 1000 + Double(rest) / 1e15)
     }
 
     /// The rate of several processes, each with a store and 64 tasks.
     static func rate(ofProcesses count: Int, at url: String, keys: Int, seconds: Int) throws -> Double {
-        let processes = try (0..<count).map { _ in
+        try submits(ofProcessesAt: Array(repeating: url, count: count), keys: keys, seconds: seconds)
+            .reduce(0) { $0 + $1.rate }
+    }
+
+    /// The rates of several processes at once, each with a store at a URL and 64 tasks, and their longest waits.
+    static func submits(
+        ofProcessesAt urls: [String], keys: Int, seconds: Int
+    ) throws -> [(rate: Double, longest: Double)] {
+        let processes = try urls.map { url in
             let process = Process()
             process.executableURL = Bundle.main.executableURL
             process.arguments = ["--submit-to-server", url, "\(keys)", "\(seconds)"]
@@ -87,17 +108,19 @@ enum Servers {
             try process.run()
             return (process, output)
         }
-        return processes.reduce(0) { sum, one in
-            let data = one.1.fileHandleForReading.readDataToEndOfFile()
-            one.0.waitUntilExit()
-            return sum + (Double(String(decoding: data, as: UTF8.self)) ?? .nan)
+        return processes.map { process, output in
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            let figures = text.split(separator: " ").map { Double($0) ?? .nan }
+            return (figures.first ?? .nan, figures.last ?? .nan)
         }
     }
 
-    /// Submits from 64 tasks, and prints the rate: the work of the other processes.
+    /// Submits from 64 tasks, and prints the rate and the longest wait: the work of the other processes.
     static func submit(_ url: String, keys: Int, seconds: Int) -> Never {
         let store = blocking { try await open(url) }
-        print(rate(of: store, keys: keys, seconds: seconds), terminator: "")
+        let (rate, longest) = submits(to: store, keys: keys, seconds: seconds)
+        print(rate, longest, terminator: "")
         exit(0)
     }
 

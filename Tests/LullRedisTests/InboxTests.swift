@@ -252,11 +252,8 @@ struct InboxTests {
         if isPaused { _ = try await store.pause("n", reason: nil) }
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
         _ = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: isPaused ? 1 : 0))
-        let began = ContinuousClock.now
-        repeat {
-            try await Task.sleep(for: .milliseconds(50))
-            status = try #require(try await store.status().first)
-        } while status.entries > 0 && ContinuousClock.now < began + .seconds(60)
+        try await waitUntil { try await store.status().first?.entries == 0 }
+        status = try #require(try await store.status().first)
         #expect(status.entries == 0 && status.pending == 125 && status.oldestEntry == nil)
         #expect(try await store.brokenRules() == [])
         await store.close()

@@ -39,7 +39,7 @@ struct BackgroundTests {
     @Test(.timeLimit(.minutes(2))) func `a worker keeps the lease of a value that takes long to encode`() throws {
         let store = try TestStore(.file)
         let filter = try ToolProcess(
-            store.arguments("filter --wait 0 --lease 1s --key-field 1 --format jsonl --at-end wait", []),
+            store.arguments("filter --wait 0 --lease 2s --key-field 1 --format jsonl --at-end wait", []),
             output: .file("/dev/null", O_WRONLY))
         filter.send("big \(Self.escaped)\n")
         try eventually("the run is claimed") { (try? store.status()) == ["running": 1] }

@@ -29,6 +29,8 @@ FIGURES = [
     ("paused", "paused", "For how long the namespace has been paused; 0 if it is not.", "duration"),
     ("limited", "limited", "Keys with a value that is ready, and that --limit or --max-running holds back.", "none"),
     ("nextStart", "next start", "How long until --limit allows a start; 0 if it allows one now.", "duration"),
+    ("entries", "entries", "Calls of programs in other languages that wait in the inbox to be made.", "none"),
+    ("oldestEntry", "oldest entry", "How long the oldest of them has waited; 0 if there is none.", "duration"),
     ("attempts", "attempts", "Attempts at runs that have started.", "none"),
     ("lostLeases", "lost leases", "Runs that were taken from a worker whose lease had expired.", "none"),
     ("restarted", "restarted", "Runs that a newer value has interrupted, and whose values went back.", "none"),
@@ -135,7 +137,7 @@ class Namespace:
             "retrying": sum(key.run is not None and key.run.worker is None for key in keys), "dead": len(self.dead),
             "oldestDue": None if self.oldest is None else now - self.oldest,
             "paused": None if self.paused is None else now - self.paused, "pausedAt": self.paused, "pauseReason": self.reason,
-            "limited": self.limited, "nextStart": self.next_start, **self.counters, "today": self.today,
+            "limited": self.limited, "nextStart": self.next_start, "entries": 0, "oldestEntry": None, **self.counters, "today": self.today,
             "countedSince": self.counted_since}
 
     def detail(self, name, now):

@@ -6,7 +6,7 @@ internal import LullDurable
 /// | phase | event | next phase |
 /// |---|---|---|
 /// | reading | `inputEnded`: the input has ended | awaiting |
-/// | awaiting | `stop`: all awaited work is done, or, where `--at-end` is `keep` or `drop`, claimed | stopping |
+/// | awaiting | `stop`: what is due is claimed, and all awaited work is done | stopping |
 /// | reading, working, awaiting | `stop`: a signal, or a failure that ends the session | stopping |
 /// | stopping | `stop`: another of these events | stopping |
 /// | stopping | `finish`: the worker has finished, and no command is left | finished |
@@ -44,14 +44,14 @@ enum DurablePhase: Equatable {
     }
 }
 
-/// The work that a session awaits before it ends: under `--at-end flush` or `wait` until it is done, else until the
-/// worker has claimed what is due.
+/// The work that a session awaits before it ends: until the worker has claimed what is due, and under `--at-end flush`
+/// or `wait` until it is done.
 struct AwaitedWork {
     /// The keys that have to be done, each with the latest generation that the session submitted.
     var generations: [[UInt8]: Int64] = [:]
     /// Work that fell due by this instant of the store's time has to be claimed; nil if none has, or all of it was.
     var claimLimit: CoreInstant?
-    /// Whether the session awaits nothing but that, and not what it has no capacity for.
+    /// Whether the session awaits that as far as it has capacity.
     var isForOneClaim = false
     /// When to ask the store next which keys other processes have done.
     var nextCheck = CoreInstant.farPast

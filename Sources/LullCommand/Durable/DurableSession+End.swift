@@ -11,12 +11,11 @@ extension DurableSession {
         guard phase == .reading else { return }
         do throws(DurableError) {
             switch options.atEnd ?? .keep {
-            case .keep: awaitClaim()
+            case .keep, .wait: awaitClaim()
             case .drop:
                 reportMixedKeys(try drop())
                 awaitClaim()
             case .flush: reportMixedKeys(try flush())
-            case .wait: break
             }
             phase.handle(.inputEnded)
             if awaited.claimLimit != nil { driver.lookAgain() }
@@ -83,10 +82,7 @@ extension DurableSession {
     /// Stops when the input has ended and the awaited work is done, by this process or another.
     mutating func stopIfNothingIsAwaited(at now: CoreInstant) {
         guard phase == .awaiting else { return }
-        if awaited.isForOneClaim {
-            if awaited.claimLimit == nil || runs.count >= configuration.maxConcurrent { stop(.drain) }
-            return
-        }
+        if awaited.isForOneClaim, runs.count >= configuration.maxConcurrent { awaited.claimLimit = nil }
         guard awaited.claimLimit == nil, awaited.generations.isEmpty || awaited.nextCheck <= now else { return }
         awaited.nextCheck = now.advanced(by: Self.awaitedCheckInterval)
         do throws(DurableError) {

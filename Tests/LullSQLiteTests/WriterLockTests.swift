@@ -39,49 +39,17 @@ import Testing
         third.release()
     }
 
-    @Test func `a writer that commits without pause lets others in`() throws {
-        let turns = Guarded(0)
-        let isOver = Guarded(false)
-        let path = place.path
-        let ended = DispatchSemaphore(value: 0)
-        let busy = Thread {
-            defer { ended.signal() }
-            guard let writerLock = try? WriterLock(besides: path) else { return }
-            while !isOver.value {
-                guard (try? writerLock.acquire(within: .seconds(10))) != nil else { return }
-                usleep(1000)
-                turns.change { $0 += 1 }
-                writerLock.release()
-            }
-        }
-        busy.start()
-        let writerLock = try WriterLock(besides: path)
-        var most = 0
-        for _ in 0..<20 {
-            let before = turns.value
-            try blockUntil { turns.value != before }
-            let start = turns.value
-            try writerLock.acquire(within: .seconds(10))
-            most = max(most, turns.value - start)
-            writerLock.release()
-        }
-        isOver.change { $0 = true }
-        ended.wait()
-        // The turn that was under way, and a few more. Without the order of the locks there were hundreds.
-        #expect(most <= 10)
-    }
-
-    /// Returns when so many locks of the file wait: the first one for its holder, the others for the first one, so that
-    /// the next one comes after them.
-    private func waitForWaiters(_ count: Int) throws {
+    /// Returns how many locks of the file wait: the first one for its holder, the others for the first one.
+    private func waiters() throws -> Int {
         let inode = try #require(
             FileManager.default.attributesOfItem(atPath: place.path + "-want")[.systemFileNumber] as? Int)
-        try blockUntil {
-            // Such as "1: -> FLOCK  ADVISORY  WRITE 5256 00:19:1234 0 EOF".
-            let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
-            return locks.count { $0.contains(":\(inode) ") } >= count
-        }
+        // Such as "1: -> FLOCK  ADVISORY  WRITE 5256 00:19:1234 0 EOF".
+        let locks = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+        return locks.count { $0.contains(":\(inode) ") }
     }
+
+    /// Returns when so many wait, so that the next one comes after them.
+    private func waitForWaiters(_ count: Int) throws { try blockUntil { try waiters() >= count } }
 
     /// Starts a thread that acquires the lock, notes its number and releases the lock.
     private func startWriter(_ number: Int, _ order: Guarded<[Int]>, _ ended: DispatchSemaphore) {
@@ -97,6 +65,38 @@ import Testing
     }
 
     #if os(Linux)
+        @Test func `a writer that commits without pause lets others in`() throws {
+            let turns = Guarded(0)
+            let isOver = Guarded(false)
+            let path = place.path
+            let ended = DispatchSemaphore(value: 0)
+            let busy = Thread {
+                defer { ended.signal() }
+                guard let writerLock = try? WriterLock(besides: path) else { return }
+                while !isOver.value {
+                    guard (try? writerLock.acquire(within: .seconds(10))) != nil else { return }
+                    turns.change { $0 += 1 }
+                    try? blockUntil { try waiters() > 0 || isOver.value }
+                    writerLock.release()
+                }
+            }
+            busy.start()
+            let writerLock = try WriterLock(besides: path)
+            var (before, most) = (0, 0)
+            for _ in 0..<20 {
+                try blockUntil { turns.value != before }
+                let start = turns.value
+                try writerLock.acquire(within: .seconds(10))
+                most = max(most, turns.value - start)
+                before = turns.value
+                writerLock.release()
+            }
+            isOver.change { $0 = true }
+            ended.wait()
+            // The turn that was under way, and a few more. Without the order of the locks there were hundreds.
+            #expect(most <= 10)
+        }
+
         @Test func `waiters get the lock in the order in which they came`() throws {
             let holder = try WriterLock(besides: place.path)
             try holder.acquire(within: .zero)

@@ -58,7 +58,7 @@ class StoreCase(PageTest):
 
     def run_ready(self, namespace, *command):
         """Runs a command for what is ready."""
-        worker = ServeTest.start(self, LULL, "run", "--store", self.helper.store, "--namespace", namespace, *command)
+        worker = ServeTest.start(self, LULL, "run", "--store", self.helper.store, "--namespace", namespace, "--at-end", "flush", *command)
         return worker.communicate(timeout=60)
 
     end = staticmethod(ServeTest.end)

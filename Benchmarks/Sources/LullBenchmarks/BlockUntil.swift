@@ -13,3 +13,6 @@ func blockUntil(or complaint: @autoclosure () -> String, _ condition: () throws 
         usleep(1000)
     }
 }
+
+/// The same as a command of a shell, as in `WaitUntil.swift` of the tests.
+func waitInShell(_ condition: String) -> String { "until \(condition); do sleep 0.02; done" }

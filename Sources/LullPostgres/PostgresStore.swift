@@ -17,7 +17,7 @@ public import LullDurable
 /// Concurrent submits share a statement. A connection that breaks is made again, and what was under way is repeated
 /// without harm; a call throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the
 /// time limit.
-public final class PostgresStore: DurableStore, ServerStore {
+public final class PostgresStore: DurableStore, FunctionStore {
     /// What workers of this process were told, and where forgetting goes on.
     package struct Known: Sendable {
         /// The runs that each worker was handed; none for a worker to which an answer may have been lost.
@@ -39,6 +39,7 @@ public final class PostgresStore: DurableStore, ServerStore {
 
     let client: Client
     package var connections: any ServerClient { client }
+    package func add(_ entry: SubmitQueue.Entry) -> Bool { client.add(entry) }
     let schema: String
     package let options: ServerOptions
     package let state: Guarded<ServerState<Known>>

@@ -29,10 +29,7 @@ extension RedisStore {
             }
             var all = ChangeSum()
             for some in keys.chunks(of: Self.most) {
-                let sum = try await self.change(change, some, submittedBy: submitter, in: namespace)
-                all.count += sum.count
-                all.mixed += sum.mixed
-                all.flushed += sum.flushed
+                all += try await self.change(change, some, submittedBy: submitter, in: namespace)
             }
             return all
         }

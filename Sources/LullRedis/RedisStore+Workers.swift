@@ -5,25 +5,7 @@ internal import LullDurable
 // The calls of workers.
 
 extension RedisStore {
-    package func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
-        await forgetSome()
-        // The calls of one worker, in one namespace, are made together.
-        let callers = Set(reports.map { Caller(owner: $0.owner, namespace: $0.namespace) })
-            .union(claim.map { [Caller(owner: $0.terms.owner, namespace: $0.namespace)] } ?? [])
-        if callers.count == 1, let caller = callers.first {
-            return await exchange(reports, claim, by: caller.owner, in: caller.namespace)
-        }
-        var answers = DurableExchange(reports: [], claim: nil)
-        for report in reports {
-            answers.reports += await exchange([report], nil, by: report.owner, in: report.namespace).reports
-        }
-        if let claim {
-            answers.claim = await exchange([], claim, by: claim.terms.owner, in: claim.namespace).claim
-        }
-        return answers
-    }
-
-    private func exchange(
+    package func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
     ) async -> DurableExchange {
         let shards: Int
@@ -111,50 +93,18 @@ extension RedisStore {
         }
     }
 
-    package func interruptions(
-        of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
-    ) async throws(DurableError) -> [Int64] {
-        if client.isClosed { throw .closed }
-        if options.listens { client.listen(namespace) }
-        // The mark comes before the look, which takes a while.
-        let mark = state.changeAndWake { $0.wakeSignal.announceLook(in: namespace) }
-        let (look, next) = try await lookAtRuns(of: worker, in: namespace)
-        let found = look.filter { !known.contains($0) }
-        if !found.isEmpty || time <= .zero { return found }
-        // Others may submit without a hint.
-        let client = client
-        await state.wait(
-            for: .interruptions, in: namespace, after: mark, atMost: min(time, next ?? time, .seconds(1)),
-            by: options.clock
-        ) { _ in client.isClosed }
-        return try await lookAtRuns(of: worker, in: namespace).runs.filter { !known.contains($0) }
-    }
-
-    /// Looks for interrupted runs of a worker.
-    ///
-    /// - Returns: The runs, and when another one may be interrupted if nothing is submitted.
-    private func lookAtRuns(
+    package func lookAtRuns(
         of worker: Int64, in namespace: String
-    ) async throws(DurableError) -> (runs: [Int64], next: Duration?) {
-        var found: (runs: [Int64], next: Duration?) = ([], nil)
+    ) async throws(DurableError) -> (interrupted: [Int64], next: Duration?) {
+        var found: (interrupted: [Int64], next: Duration?) = ([], nil)
         for place in try await places(of: namespace) {
             let answer = try await make(in: place, looksAt: worker).get()
-            found.runs += answer.interruptions.runs
+            found.interrupted += answer.interruptions.runs
             guard let next = answer.interruptions.next else { continue }
             let time = DurableNamespace.time(from: answer.now, to: next)
             found.next = min(found.next ?? time, time)
         }
         return found
-    }
-
-    package func wait(in namespace: String, after mark: Int64, atMost time: Duration) async throws(DurableError) {
-        let client = client
-        if client.isClosed { throw .closed }
-        if options.listens { client.listen(namespace) }
-        // Others may submit without a hint.
-        await state.wait(in: namespace, after: mark, atMost: min(time, .seconds(1)), by: options.clock) { _ in
-            client.isClosed
-        }
     }
 
     /// Makes the calls of a worker on some shards at once.

@@ -18,7 +18,7 @@ public import LullDurable
 /// time limit.
 public final class RedisStore: DurableStore, ShardedStore {
     /// What is known of namespaces, and where forgetting goes on.
-    struct Known: Sendable {
+    package struct Known: Sendable {
         /// The number of shards of each namespace.
         var shards: [String: Int] = [:]
         /// The rules with which namespaces were opened.
@@ -50,9 +50,10 @@ public final class RedisStore: DurableStore, ShardedStore {
     static let shardsInCluster = 16
 
     let client: Client
+    package var connections: any ServerClient { client }
     package let options: ServerOptions
     let server: Server
-    let state: Guarded<ServerState<Known>>
+    package let state: Guarded<ServerState<Known>>
     /// Into how many shards new namespaces are divided.
     let newShards: Int
 
@@ -142,13 +143,6 @@ public final class RedisStore: DurableStore, ShardedStore {
     /// Returns all shards of a namespace.
     func places(of namespace: String) async throws(DurableError) -> [ShardPlace] {
         (0..<(try await shards(of: namespace))).map { ShardPlace(namespace, $0) }
-    }
-
-    /// Ends the use of the store: see ``/LullDurable/DurableStore/close()``.
-    public func close() async {
-        client.beginClosing()
-        state.changeAndWake { $0.wakeSignal.signalAll() }
-        await client.close()
     }
 }
 

@@ -116,7 +116,7 @@ struct ClockCallTests {
 
     /// Makes the calls it was asked for once it may go on.
     final class Steps: WorkTrackingClock, Sendable {
-        typealias Instant = SteppedInstant
+        typealias Instant = OffsetInstant
 
         let onCall = CallBack()
         let onSleep = CallBack()
@@ -155,12 +155,5 @@ struct ClockCallTests {
         func slept(_ work: Work) { onSleep.call() }
         func woke(_ work: Work) {}
         func ended(_ work: Work) {}
-    }
-
-    struct SteppedInstant: InstantProtocol {
-        var offset: Duration
-        func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
-        func duration(to other: Self) -> Duration { other.offset - offset }
-        static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
     }
 }

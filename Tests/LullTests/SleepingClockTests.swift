@@ -33,12 +33,7 @@ struct SleepingClockTests {
     func `goes by its readings and its sleeps`() async throws {
         /// Runs at ten times the speed of the suspending clock, and counts the sleeps on it.
         struct FastClock: Clock {
-            struct Instant: InstantProtocol {
-                var offset: Duration
-                func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-                func duration(to other: Instant) -> Duration { other.offset - offset }
-                static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-            }
+            typealias Instant = OffsetInstant
             let start = SuspendingClock.now
             let sleeps = Record<Duration>()
             var now: Instant { Instant(offset: start.duration(to: .now) * 10) }
@@ -116,12 +111,7 @@ struct SleepingClockTests {
 
     /// A clock that the test sets, and on which nothing can sleep.
     struct SleeplessClock: Clock {
-        struct Instant: InstantProtocol {
-            var offset: Duration
-            func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
-            func duration(to other: Self) -> Duration { other.offset - offset }
-            static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
-        }
+        typealias Instant = OffsetInstant
 
         let time = Guarded(Duration.zero)
         let attempts = Guarded(0)
@@ -167,4 +157,12 @@ struct SleepingClockTests {
         // Nobody has the clock any more.
         try await waitUntil { attempts == nil }
     }
+}
+
+/// An instant of a clock that begins at zero.
+struct OffsetInstant: InstantProtocol {
+    var offset: Duration
+    func advanced(by duration: Duration) -> Self { Self(offset: offset + duration) }
+    func duration(to other: Self) -> Duration { other.offset - offset }
+    static func < (left: Self, right: Self) -> Bool { left.offset < right.offset }
 }

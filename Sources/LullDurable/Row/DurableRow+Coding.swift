@@ -75,11 +75,7 @@ extension DurableRow.Ready {
     }
 
     package mutating func code<Coder: RowCoder>(with coder: inout Coder) throws(Coder.Failure) {
-        var (from, to) = (submits.lowerBound, submits.upperBound)
-        try coder.counter("from", &from)
-        try coder.counter("to", &to)
-        try coder.require(from <= to, "a range of submits that ends before it begins")
-        submits = from...to
+        try coder.submits(&submits)
         try coder.counter("count", &count)
         try coder.instant("first", &first)
         try coder.instant("due", &due)
@@ -137,6 +133,14 @@ extension RowCoder {
         var wide = Int64(number)
         try counter(name, &wide)
         number = Int(wide)
+    }
+
+    mutating func submits(_ submits: inout ClosedRange<Int64>) throws(Failure) {
+        var (from, to) = (submits.lowerBound, submits.upperBound)
+        try counter("from", &from)
+        try counter("to", &to)
+        try require(from <= to, "a range of submits that ends before it begins")
+        submits = from...to
     }
 
     mutating func instant(

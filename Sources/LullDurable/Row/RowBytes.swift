@@ -159,11 +159,7 @@ package struct StoredEnd: Hashable, Sendable {
     }
 
     private mutating func code<Coder: RowCoder>(with coder: inout Coder) throws(Coder.Failure) {
-        var (from, to) = (submits.lowerBound, submits.upperBound)
-        try coder.counter("from", &from)
-        try coder.counter("to", &to)
-        try coder.require(from <= to, "a range of submits that ends before it begins")
-        submits = from...to
+        try coder.submits(&submits)
         try coder.word("how", &how)
         try coder.instant("at", &at)
         try coder.optional("run", &run)

@@ -1,13 +1,10 @@
 package import Lull
 package import LullCore
 
-/// What the stores on servers do alike.
+/// A store on a server: what the calls of its workers are made of.
 ///
-/// A store for another server implements what this protocol requires, and of ``StoreCalls`` those
-/// calls that are questions and steps of the server's own: `open`, `state`, `status`, `list`, `upcoming`, `ended`,
-/// `announce`, `workers`, `dead`, `deadRuns`, `deadRun`, `retry`, `discard`, `count`, `pause`, `resume`, `forget` and
-/// `presentInstant`. The other calls are here. The store talks to its server from a ``StoreThread``, and puts submits
-/// together by a ``SubmitQueue``.
+/// A ``ShardedStore`` keeps rows on its server, which Swift steps; a ``FunctionStore`` calls functions of its server.
+/// Either talks to the server from a ``StoreThread``.
 package protocol ServerStore: StoreCalls {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
@@ -15,34 +12,6 @@ package protocol ServerStore: StoreCalls {
     var connections: any ServerClient { get }
     var options: ServerOptions { get }
     var state: Guarded<ServerState<Known>> { get }
-
-    /// Returns the shard of each submit, or why it cannot be recorded.
-    func shards(of batch: [DurableSubmission]) async -> [Result<Int, DurableError>]
-
-    /// See ``StoreCalls/submit(_:)``.
-    func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>]
-
-    /// Changes keys, some at a time: see ``StoreCalls/change(_:_:in:)``.
-    func changeRows(
-        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
-    ) async throws(DurableError) -> ChangeSum
-
-    /// See ``StoreCalls/touch(_:in:wait:)``.
-    func touchKey(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool
-
-    /// Gives a dead run another series of attempts: see ``StoreCalls/retry(_:in:)``.
-    func retryRun(_ run: Int64, in namespace: String) async throws(DurableError) -> DurableRetry
-
-    /// Deletes a dead run, and returns whether there was one: see ``StoreCalls/discard(_:in:)``.
-    func discardRun(_ run: Int64, in namespace: String) async throws(DurableError) -> Bool
-
-    /// Returns the dead runs that died first, with their values.
-    func oldestDeadRuns(in namespace: String, limit: Int) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
-
-    /// Returns dead runs without their values: see ``StoreCalls/deadRuns(matching:in:newestFirst:limit:withValues:)``.
-    func deadRuns(
-        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int
-    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>]
 
     /// Looks for interrupted runs of a worker.
     ///
@@ -56,8 +25,9 @@ package protocol ServerStore: StoreCalls {
         _ reports: [DurableReport], _ claim: DurableClaim?, by owner: Int64, in namespace: String
     ) async -> DurableExchange
 
-    /// Deletes a little of what is older than the limits say.
-    func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void)
+    /// Forgets a little if that is due: every ten seconds, and sooner while there is more. Callers do not wait for it,
+    /// except in tests.
+    func forgetSome() async
 }
 
 /// What a store on a server needs beside its URL.
@@ -106,13 +76,13 @@ package struct ServerState<Known: Sendable>: WakingState {
     }
 
     /// Forgets again soon: there is more.
-    package mutating func forgetSoon() { nextForgetting = .now + .milliseconds(100) }
+    package mutating func forgetSoon() { forgetAgain(in: .milliseconds(100)) }
+
+    package mutating func forgetAgain(in time: Duration) { nextForgetting = .now + time }
 }
 
 /// The connections of a store, and the thread that uses them.
 package protocol ServerClient: Sendable {
-    /// Adds a submit; false if the client is closed.
-    func add(_ entry: SubmitQueue.Entry) -> Bool
     /// Receives the hints of a namespace from now on.
     func listen(_ namespace: String)
     var isClosed: Bool { get }
@@ -122,118 +92,13 @@ package protocol ServerClient: Sendable {
     func close() async
 }
 
-extension ChangeTarget {
-    package var submitter: Int64? { if case .submitter(let submitter) = self { submitter } else { nil } }
-    package var selection: DurableSelection? { if case .selection(let selection) = self { selection } else { nil } }
-}
-
-extension DurableChange {
-    /// The name that the server's functions and scripts know: of a change of all work, or of what comes from one
-    /// submitter alone.
-    package func name(of target: ChangeTarget) -> String {
-        switch self {
-        case .flush: target.submitter == nil ? "flush" : "flushOwn"
-        case .cancel: target.submitter == nil ? "cancel" : "cancelOwn"
-        }
-    }
-}
-
-/// What a step of forgetting has found.
-package enum Forgotten: Sendable {
-    case all
-    /// There is more.
-    case some
-    /// This user of the server has no right to it.
-    case refused
-}
-
-// MARK: - Producers
-
-extension ServerStore {
-    package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
-        await record(batch)
-    }
-
-    package func record(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
-        if batch.isEmpty { return [] }
-        let deadline = ContinuousClock.now + options.timeLimit
-        let shards = await shards(of: batch)
-        let results = await SubmitQueue.answers(count: batch.count) { index, answer in
-            do throws(DurableError) {
-                try batch[index].checkSize(by: options.limits)
-                let entry = SubmitQueue.Entry(
-                    submission: batch[index], shard: try shards[index].get(), deadline: deadline, answer: answer)
-                if !connections.add(entry) { throw DurableError.closed }
-            } catch {
-                answer(.failure(error))
-            }
-        }
-        await forgetSome()
-        for (submission, result) in zip(batch, results) {
-            guard case .success(let receipt) = result, let due = receipt.due else { continue }
-            state.changeAndWake { state in
-                state.wakeSignal.signal(CoreInstant(nanoseconds: due), in: submission.namespace)
-                state.wakeSignal.signalInterruption(in: submission.namespace)
-            }
-        }
-        return results
-    }
-
-    @discardableResult
-    package func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
-        let wasOpen = try await touchKey(key, in: namespace, wait: wait)
-        // With a delay of its own, something may be due sooner.
-        if wait != nil { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
-        return wasOpen
-    }
-
-    @discardableResult
-    package func change(
-        _ change: DurableChange, _ target: ChangeTarget, in namespace: String
-    ) async throws(DurableError) -> ChangeSum {
-        let sum: ChangeSum
-        if case .keys(let keys) = target {
-            var counts: [Int] = []
-            for key in keys { counts.append(try await changeRows(change, .keys([key]), in: namespace).count) }
-            sum = ChangeSum(of: counts)
-        } else {
-            sum = try await changeRows(change, target, in: namespace)
-        }
-        if change == .flush { state.changeAndWake { $0.wakeSignal.signalAll(in: namespace) } }
-        return sum
-    }
-
-    package func retry(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
-        var answers: [DurableRetry] = []
-        for run in runs { answers.append(try await retryRun(run, in: namespace)) }
-        return answers
-    }
-
-    @discardableResult
-    package func discard(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
-        var count = 0
-        for run in runs where try await discardRun(run, in: namespace) { count += 1 }
-        return count
-    }
-
-    package func deadRuns(
-        matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int, withValues: Bool
-    ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        if withValues, selection == .all, !newestFirst { return try await oldestDeadRuns(in: namespace, limit: limit) }
-        let found = try await deadRuns(matching: selection, in: namespace, newestFirst: newestFirst, limit: limit)
-        if !withValues { return found }
-        var whole: [DurableDeadRun<[UInt8]>] = []
-        for run in found { if let run = try await deadRun(run.id, in: namespace) { whole.append(run) } }
-        return whole
-    }
-}
-
 // MARK: - Workers
 
 extension ServerStore {
     /// See ``StoreCalls/exchange(_:_:)``.
     package func exchange(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
         await forgetSome()
+        // The calls of one worker, in one namespace, are made together.
         var callers = Set(reports.map { Caller(owner: $0.owner, namespace: $0.namespace) })
         if let claim { callers.insert(Caller(owner: claim.terms.owner, namespace: claim.namespace)) }
         if callers.count == 1, let caller = callers.first {
@@ -291,39 +156,6 @@ extension ServerStore {
 private struct Caller: Hashable {
     let owner: Int64
     let namespace: String
-}
-
-// MARK: - Questions and forgetting
-
-extension ServerStore {
-    /// Forgets a little if that is due: every ten seconds, and sooner while there is more. Callers do not wait for it,
-    /// except in tests.
-    package func forgetSome(now isDue: Bool = false) async {
-        let isTest = options.now != nil
-        let begins = state.change { state in
-            guard isDue || isTest || state.nextForgetting <= .now else { return false }
-            state.nextForgetting = .now + .seconds(10)
-            return true
-        }
-        guard begins else { return }
-        let state = state
-        let note = { @Sendable (answer: Forgotten) in
-            state.change { state in
-                switch answer {
-                case .all: break
-                case .some: state.nextForgetting = .now + .milliseconds(100)
-                case .refused: state.nextForgetting = .now + .seconds(86400)
-                }
-            }
-        }
-        guard isTest else { return forgetStep(note) }
-        await withCheckedContinuation { continuation in
-            forgetStep { answer in
-                note(answer)
-                continuation.resume()
-            }
-        }
-    }
 }
 
 /// How a call to a server has ended.

@@ -4,8 +4,7 @@ package import LullCore
 /// A store whose rows are in shards of a server, each key in one of them: the calls that are steps on single keys.
 ///
 /// They are made by a ``StepRunner``. What concerns a namespace as a whole is the store's own.
-package protocol ShardedStore: StoreCalls {
-    var options: ServerOptions { get }
+package protocol ShardedStore: ServerStore {
     /// Returns the shard of a key.
     func place(of key: [UInt8], in namespace: String) async throws(DurableError) -> ShardPlace
     /// Makes a step.
@@ -14,8 +13,6 @@ package protocol ShardedStore: StoreCalls {
     ///
     /// - Returns: Whether there was one.
     func reopen(_ namespace: String) async throws(DurableError) -> Bool
-    /// Deletes a little of what is old, if that is due.
-    func forgetSome() async
 }
 
 extension ShardedStore {
@@ -143,11 +140,7 @@ extension ShardedStore {
                 }
             }
         )
-        return sums.reduce(into: ChangeSum()) { all, sum in
-            all.count += sum.count
-            all.mixed += sum.mixed
-            all.flushed += sum.flushed
-        }
+        return sums.reduce(into: ChangeSum(), +=)
     }
 
     package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {

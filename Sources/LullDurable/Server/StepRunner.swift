@@ -61,10 +61,10 @@ package final class StepRunner {
             switch result {
             case .failure(let error): end(batch, error)
             case .success(let rows):
-                // Of what others have taken, nothing is tried.
                 // What was taken is written in any case, so that it is free again.
                 let taken = request.takes ? Set(request.keys) : []
                 var changes = rows.table.changes(besides: taken)
+                // Of what others have taken, nothing is tried.
                 if !rows.refused.isEmpty { changes.removeAll { rows.refused.contains($0.key) } }
                 let store = StoreRequest(
                     place: request.place, deadline: request.deadline, changes: changes, table: rows.table,

@@ -198,6 +198,14 @@ package struct ChangeSum: Sendable {
         self.counts = counts
         count = counts.reduce(0, +)
     }
+
+    /// Adds what was done to other keys.
+    package static func += (sum: inout ChangeSum, other: ChangeSum) {
+        sum.count += other.count
+        sum.counts += other.counts
+        sum.mixed += other.mixed
+        sum.flushed += other.flushed
+    }
 }
 
 // The calls in shorter forms.

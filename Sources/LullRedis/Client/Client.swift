@@ -5,7 +5,7 @@ internal import LullDurable
 /// The calls of a store, which a thread of its own makes.
 ///
 /// Steps share scripts (``StepRunner``). Other calls are sent over another connection to the same server.
-final class Client: Sendable {
+final class Client: ServerClient {
     struct Call: Sendable {
         let contents: [Job.Content]
         let replicas: Int?

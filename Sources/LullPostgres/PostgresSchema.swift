@@ -69,7 +69,7 @@ private final class Session {
     init(_ url: ConnectionURL) throws(DurableError) {
         var trouble = ""
         for host in url.hosts {
-            let parameters = host + [("connect_timeout", "5")]
+            let parameters = host.parameters + [("connect_timeout", "5")]
             let text = parameters.map { name, value in
                 "\(name)='\(value.quoting("\\'", with: "\\"))'"
             }.joined(separator: " ")

@@ -38,7 +38,7 @@ public final class PostgresStore: DurableStore, FunctionStore {
     static let mostEnds: Int64 = 10_000_000
 
     let client: Client
-    package var connections: any ServerClient { client }
+    package var connections: any ServerConnections { client }
     package func add(_ entry: SubmitQueue.Entry) -> Bool { client.add(entry) }
     let schema: String
     package let options: ServerOptions
@@ -67,10 +67,12 @@ public final class PostgresStore: DurableStore, FunctionStore {
         self.state = state
         self.options = options
         schema = url.quotedSchema
-        client = try Client(url, options) { namespace in
-            state.changeAndWake { state in
-                state.noteHint(namespace)
-                if let namespace { state.known.resume[namespace] = nil }
+        client = try Client("lull-postgres") {
+            ClientLoop(url, options) { namespace in
+                state.changeAndWake { state in
+                    state.noteHint(namespace)
+                    if let namespace { state.known.resume[namespace] = nil }
+                }
             }
         }
         let rows = try await ask(
@@ -100,10 +102,12 @@ public final class PostgresStore: DurableStore, FunctionStore {
     }
 
     func ask(
-        _ statement: Statement, in namespace: String, _ role: Client.Role = .questions, isRepeatable: Bool,
+        _ statement: Statement, in namespace: String, _ role: Statement.Role = .questions, isRepeatable: Bool,
         atMost time: Duration? = nil
     ) async throws(DurableError) -> Rows {
-        try await client.call(statement, role, isRepeatable: isRepeatable, atMost: time ?? options.timeLimit)
+        var statement = statement
+        statement.role = role
+        return try await client.call(statement, isRepeatable: isRepeatable, atMost: time ?? options.timeLimit)
             .get(in: namespace)
     }
 
@@ -123,7 +127,7 @@ public final class PostgresStore: DurableStore, FunctionStore {
         statement.add(state.change { $0.known.forgottenTo })
         statement.add(int: 1000)
         statement.add(options.microseconds)
-        client.add(statement, .questions, isRepeatable: true, atMost: options.timeLimit) { [state] answer in
+        client.call(statement, atMost: options.timeLimit) { [state] answer in
             switch answer {
             case .reply(let rows):
                 state.change { $0.known.forgottenTo = rows.first?.bigint(0) ?? 0 }

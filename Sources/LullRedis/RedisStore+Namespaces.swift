@@ -51,7 +51,7 @@ extension RedisStore {
             }
             let given = try DurableNamespace.open(place.namespace, rules, stored: found?.rules)
             if let found, rules.maxRunning != nil, found.shards > 1 {
-                throw ServerError("SHARDS \(found.shards)").durable(in: place.namespace)
+                throw Connection.error(ServerError("SHARDS \(found.shards)"), in: place.namespace)
             }
             if let found, found.rules == given { return found.shards }
             let now: CoreInstant

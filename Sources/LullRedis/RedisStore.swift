@@ -50,7 +50,7 @@ public final class RedisStore: DurableStore, ShardedStore {
     static let shardsInCluster = 16
 
     let client: Client
-    package var connections: any ServerClient { client }
+    package var connections: any ServerConnections { client }
     package let options: ServerOptions
     let server: Server
     package let state: Guarded<ServerState<Known>>
@@ -96,8 +96,9 @@ public final class RedisStore: DurableStore, ShardedStore {
         let state = Guarded(ServerState(Known()))
         self.state = state
         self.options = options
-        let client = try Client(url, options) { notice in
-            state.changeAndWake { $0.take(notice) }
+        try loadLibrary(withTLS: url.usesTLS)
+        let client = try Client("lull-redis") {
+            ClientLoop(url, options) { notice in state.changeAndWake { $0.take(notice) } }
         }
         self.client = client
         do {
@@ -107,7 +108,7 @@ public final class RedisStore: DurableStore, ShardedStore {
             throw error
         }
         newShards = shards ?? (server.isCluster ? Self.shardsInCluster : 1)
-        if case .replicas(let count) = server.durability { client.waitForReplicas(count) }
+        if case .replicas(let count) = server.durability { _ = client.add(.replicas(count)) }
     }
 
     deinit { client.beginClosing() }
@@ -122,7 +123,7 @@ public final class RedisStore: DurableStore, ShardedStore {
     }
 
     /// Sends commands and scripts that change nothing, or nothing of which it matters how often.
-    func ask(_ contents: [Job.Content], in namespace: String = "") async throws(DurableError) -> [Reply] {
+    func ask(_ contents: [Commands.Content], in namespace: String = "") async throws(DurableError) -> [Reply] {
         try await client.ask(contents, in: namespace, atMost: options.timeLimit)
     }
 
@@ -147,7 +148,7 @@ public final class RedisStore: DurableStore, ShardedStore {
 }
 
 extension ServerState<RedisStore.Known> {
-    mutating func take(_ notice: Client.Notice) {
+    mutating func take(_ notice: ClientLoop.Notice) {
         switch notice {
         case .hint(let namespace): noteHint(namespace)
         case .written(let namespace, let wake, let isInterrupting):

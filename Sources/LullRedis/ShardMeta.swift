@@ -141,7 +141,7 @@ extension KeyWrite {
     ) async throws(DurableError) -> Bool {
         var replicas: Int?
         if waits, case .replicas(let count) = store.durability { replicas = count }
-        let terms = Client.WriteTerms(
+        let terms = WriteTerms(
             place: place, settings: settings, now: now, guards: guards, waits: waits,
             deadline: .now + store.options.timeLimit)
         return try await store.client.write(self, terms, replicas: replicas)

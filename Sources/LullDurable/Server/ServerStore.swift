@@ -9,7 +9,7 @@ package protocol ServerStore: StoreCalls {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
 
-    var connections: any ServerClient { get }
+    var connections: any ServerConnections { get }
     var options: ServerOptions { get }
     var state: Guarded<ServerState<Known>> { get }
 
@@ -82,7 +82,7 @@ package struct ServerState<Known: Sendable>: WakingState {
 }
 
 /// The connections of a store, and the thread that uses them.
-package protocol ServerClient: Sendable {
+package protocol ServerConnections: Sendable {
     /// Receives the hints of a namespace from now on.
     func listen(_ namespace: String)
     var isClosed: Bool { get }
@@ -156,36 +156,6 @@ extension ServerStore {
 private struct Caller: Hashable {
     let owner: Int64
     let namespace: String
-}
-
-/// How a call to a server has ended.
-package enum ServerAnswer<Reply: Sendable, Fault: ServerFault>: Sendable {
-    case reply(Reply)
-    /// The server has refused it: nothing was recorded.
-    case error(Fault)
-    /// It certainly was not executed: no server could be reached.
-    case unreached(String)
-    /// It may have been executed.
-    case lost(String)
-    /// The store takes no more calls.
-    case closed
-
-    /// Returns the reply, or throws the error for the caller.
-    package func get(in namespace: String) throws(DurableError) -> Reply {
-        switch self {
-        case .reply(let reply): return reply
-        case .error(let error): throw error.durable(in: namespace)
-        case .unreached(let why): throw .refused("the server cannot be reached: \(why)")
-        case .lost(let why): throw .unknown("the connection to the server was lost: \(why)")
-        case .closed: throw .closed
-        }
-    }
-}
-
-/// An error that a server answers with.
-package protocol ServerFault: Sendable {
-    /// The error for the caller of a call in a namespace.
-    func durable(in namespace: String) -> DurableError
 }
 
 extension DurableError {

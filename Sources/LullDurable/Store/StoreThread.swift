@@ -16,22 +16,6 @@ package final class StoreThread<Call: Sendable>: Sendable {
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What a connection waits for.
-    package enum Wait: Sendable {
-        case reading
-        case writing
-        case none
-
-        fileprivate var events: Int16 {
-            switch self {
-            case .reading: Int16(POLLIN)
-            // A server that refuses a statement answers before it has read all of it.
-            case .writing: Int16(POLLIN | POLLOUT)
-            case .none: 0
-            }
-        }
-    }
-
     private let inbox = Guarded(Inbox())
     /// Wakes the thread: it reads from the first descriptor, and callers write to the second.
     private let reading: Int32
@@ -113,7 +97,7 @@ package final class StoreThread<Call: Sendable>: Sendable {
     /// Waits until a descriptor is ready, a call is added, or an instant has come; returns the indices of those that
     /// are ready.
     package func wait(
-        for descriptors: [(number: Int32, wait: Wait)], until deadline: ContinuousClock.Instant?
+        for descriptors: [(number: Int32, wait: DescriptorWait)], until deadline: ContinuousClock.Instant?
     ) -> [Int] {
         var polled = descriptors.map { pollfd(fd: $0.number, events: $0.wait.events, revents: 0) }
         polled.append(pollfd(fd: reading, events: Int16(POLLIN), revents: 0))
@@ -138,5 +122,19 @@ package final class StoreThread<Call: Sendable>: Sendable {
             return inbox.closers
         }
         for closer in closers { closer.resume() }
+    }
+}
+
+/// What a descriptor is to be ready for.
+package enum DescriptorWait: Sendable {
+    case reading
+    case writing
+
+    fileprivate var events: Int16 {
+        switch self {
+        case .reading: Int16(POLLIN)
+        // A server that refuses a statement answers before it has read all of it.
+        case .writing: Int16(POLLIN | POLLOUT)
+        }
     }
 }

@@ -1,8 +1,15 @@
 internal import LullCore
 internal import LullDurable
 
+typealias Client = ServerClient<ClientLoop>
+typealias Link = ServerLink<Connection>
+typealias Job = ServerJob<Connection>
+
 /// The thread of a client: its connections and its submits.
-final class ClientLoop {
+///
+/// Submits share statements (``SubmitQueue``). Other calls are sent one after the other over the connection of their
+/// role.
+final class ClientLoop: ServerLoop {
     /// How long a statement waits for a key that another transaction has locked, before the next such key has its turn.
     private static let lockTurn: Int32 = 300
 
@@ -14,68 +21,42 @@ final class ClientLoop {
     private let lockedLink: Link
     private let workLink: Link
     private let questionLink: Link
-    private let listenLink: Link
-    private var links: [Link] { submitLinks + [lockedLink, workLink, questionLink, listenLink] }
+    let links: [Link]
+    let listener: ServerListener<Connection>
+    var timers = ServerTimers()
     /// The number of this client, and of its latest batch: the server answers a repeated batch with its first answers.
     private let number = Int64.random(in: 1...Int64.max)
     private var latestBatch: Int64 = 0
 
-    init(_ url: ConnectionURL, _ options: ServerOptions, notified: @escaping @Sendable (String?) -> Void) {
-        schema = url.quotedSchema
+    /// - Parameter hinted: Receives the namespaces in which something may be due, and nil if hints may have been
+    ///   missed.
+    init(_ url: ConnectionURL, _ options: ServerOptions, hinted: @escaping (String?) -> Void) {
+        let schema = url.quotedSchema
+        self.schema = schema
         self.options = options
-        submitLinks = [Link(url.hosts), Link(url.hosts)]
-        lockedLink = Link(url.hosts)
-        workLink = Link(url.hosts)
-        questionLink = Link(url.hosts)
-        listenLink = Link(url.hosts)
-        listenLink.notified = { notified($0) }
-        listenLink.connected = { [unowned listenLink, schema] in
-            listenLink.add(
-                Link.Job(
-                    statement: Statement("LISTEN \(schema)"), deadline: .now + .seconds(10), isRepeatable: true,
-                    answer: { _ in notified(nil) }))
+        links = (0..<5).map { _ in Link(url.hosts, Connection.init) }
+        (submitLinks, lockedLink, workLink, questionLink) = (Array(links[..<2]), links[2], links[3], links[4])
+        listener = ServerListener(
+            Link(url.hosts, Connection.init), { _ in Statement("LISTEN \(schema)") }, hinted: hinted)
+    }
+
+    func take(_ entry: SubmitQueue.Entry) { queue.add(entry) }
+
+    func send(_ job: Job) {
+        switch job.request.role {
+        case .work: workLink.add(job)
+        case .questions: questionLink.add(job)
         }
     }
 
-    /// Makes calls until the client is closed and all have been answered.
-    func run(_ thread: StoreThread<Client.Item>) {
-        while true {
-            let (items, isClosed) = thread.takeCalls()
-            for item in items {
-                switch item {
-                case .submit(let entry): queue.add(entry)
-                case .call(let call): add(call)
-                case .listen: listenLink.staysConnected = true
-                }
-            }
-            if isClosed { listenLink.staysConnected = false }
-            let now = ContinuousClock.now
-            expireSubmits(at: now)
-            sendBatches()
-            for link in links { link.step(at: now) }
-            if isClosed, queue.isEmpty, !hasJobs { return }
-            let waiting = links.compactMap { link in link.descriptor.map { (link, $0) } }
-            let deadline = (links.map(\.deadline) + [queue.deadline]).compactMap(\.self).min()
-            let ready = thread.wait(for: waiting.map(\.1), until: deadline)
-            let then = ContinuousClock.now
-            for index in ready { waiting[index].0.descriptorIsReady(at: then) }
-        }
+    func work(at now: Instant) {
+        expireSubmits(at: now)
+        sendBatches()
     }
 
-    /// Whether anything but listening is to be answered.
-    private var hasJobs: Bool { (submitLinks + [lockedLink, workLink, questionLink]).contains { !$0.isFree } }
-
-    private func add(_ call: Client.Call) {
-        let link =
-            switch call.role {
-            case .work: workLink
-            case .questions: questionLink
-            }
-        link.add(
-            Link.Job(
-                statement: call.statement, deadline: call.deadline, isRepeatable: call.isRepeatable,
-                answer: call.answer))
-    }
+    var isReady: Bool { queue.hasWaiting && submitLinks.contains { $0.isFree } }
+    var isWaiting: Bool { !queue.isEmpty }
+    var deadline: Instant? { queue.deadline }
 
     // MARK: - Submits
 
@@ -112,15 +93,12 @@ final class ClientLoop {
         statement.add(options.microseconds)
         // A batch of one that is late must not take the time of the others.
         let deadline = batch.map(\.deadline).max() ?? .now
-        link.add(
-            Link.Job(statement: statement, deadline: deadline, isRepeatable: true) { [unowned self] answer in
-                finish(batch, with: answer)
-            })
+        link.add(Job(statement, until: deadline) { [unowned self] answer in finish(batch, with: answer) })
     }
 
     private func finish(_ batch: [SubmitQueue.Entry], with answer: Client.Answer) {
         var results: [Result<DurableReceipt, DurableError>?]
-        if case .error(let error) = answer, error.cure == .locked {
+        if case .error(let error) = answer, error.code == ServerError.locked {
             results = batch.map { _ in nil }
         } else {
             do throws(DurableError) {
@@ -160,7 +138,7 @@ final class ClientLoop {
         }
     }
 
-    private func expireSubmits(at now: ContinuousClock.Instant) {
+    private func expireSubmits(at now: Instant) {
         let (unsent, locked) = queue.takeExpired(at: now)
         for entry in unsent { entry.answer(.failure(.refused("the server did not answer in time"))) }
         for entry in locked {

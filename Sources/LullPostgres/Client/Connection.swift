@@ -1,17 +1,30 @@
 internal import CLullPostgres
 internal import LullDurable
 
-/// A connection of libpq that never blocks. Only the client's thread uses it.
-final class Connection {
+/// A connection of libpq. One statement is sent after the other.
+final class Connection: ServerWire {
+    typealias Host = ConnectionURL.Host
+    typealias Request = Statement
+    typealias Response = Rows
+
+    static let window = 1
+
     private let handle: OpaquePointer
+    /// Whether a statement was sent that has no answer, and its answer as far as it has come.
+    private var isBusy = false
+    private var answer: Result<Rows, ServerError>?
 
     /// Begins to connect.
-    init?(_ parameters: [(name: String, value: String)]) {
-        var names: [UnsafePointer<CChar>?] = parameters.map { UnsafePointer(strdup($0.name)) } + [nil]
-        var values: [UnsafePointer<CChar>?] = parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
+    init(_ host: ConnectionURL.Host) throws(ConnectionFailure) {
+        var names: [UnsafePointer<CChar>?] = host.parameters.map { UnsafePointer(strdup($0.name)) } + [nil]
+        var values: [UnsafePointer<CChar>?] = host.parameters.map { UnsafePointer(strdup($0.value)) } + [nil]
         defer { for text in names + values { free(UnsafeMutableRawPointer(mutating: text)) } }
-        guard let handle = lull_PQconnectStartParams(&names, &values, 0) else { return nil }
+        guard let handle = lull_PQconnectStartParams(&names, &values, 0) else {
+            throw ConnectionFailure("out of memory")
+        }
         self.handle = handle
+        // A failure at the first step has no descriptor to wait for.
+        if descriptor < 0 { throw failure }
         lull_PQsetnonblocking(handle, 1)
         // The server's notices are for a person.
         lull_PQsetNoticeReceiver(handle, { _, _ in }, nil)
@@ -22,31 +35,23 @@ final class Connection {
     var descriptor: Int32 { lull_PQsocket(handle) }
 
     /// The latest error in one line.
-    var message: String {
+    private var failure: ConnectionFailure {
         let lines = String(cString: lull_PQerrorMessage(handle)).split(separator: "\n")
-        return lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; ")
+        return ConnectionFailure(lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.joined(separator: "; "))
     }
 
-    typealias Wait = StoreThread<Client.Item>.Wait
-
-    // MARK: - Connecting
-
-    /// Goes on connecting after the descriptor became ready. `none`: it is connected.
-    ///
-    /// - Throws: ``Broken`` if it cannot connect.
-    func goOnConnecting() throws(Broken) -> Wait {
+    func goOnConnecting() throws(ConnectionFailure) -> DescriptorWait? {
         switch lull_PQconnectPoll(handle) {
-        case LULL_POLLING_OK: return .none
+        case LULL_POLLING_OK: return nil
         case LULL_POLLING_READING: return .reading
         case LULL_POLLING_WRITING: return .writing
-        default: throw Broken(message: message)
+        default: throw failure
         }
     }
 
     // MARK: - Statements
 
-    /// Sends a statement, as far as the system takes it.
-    func send(_ statement: Statement) throws(Broken) {
+    func send(_ statement: Statement, until deadline: ContinuousClock.Instant) throws(ConnectionFailure) {
         let count = statement.values.count
         var lengths = statement.values.map { Int32($0?.count ?? 0) }
         var formats = [Int32](repeating: 1, count: count)
@@ -66,40 +71,43 @@ final class Connection {
         }
         defer { for buffer in buffers { buffer?.deallocate() } }
         var values = buffers.map { UnsafePointer($0) }
-        guard
-            lull_PQsendQueryParams(handle, statement.text, Int32(count), &types, &values, &lengths, &formats, 1) == 1,
-            lull_PQflush(handle) >= 0
-        else { throw Broken(message: message) }
+        guard lull_PQsendQueryParams(handle, statement.text, Int32(count), &types, &values, &lengths, &formats, 1) == 1
+        else { throw failure }
+        isBusy = true
     }
 
-    /// Whether something is left to be sent.
-    func flush() throws(Broken) -> Bool {
+    func flush() throws(ConnectionFailure) -> Bool {
         switch lull_PQflush(handle) {
         case 0: return false
         case 1: return true
-        default: throw Broken(message: message)
+        default: throw failure
         }
     }
 
-    /// Takes what has arrived. Returns the answer when the server is ready again: before that it may not have
-    /// committed.
-    func receive() throws(Broken) -> Result<Rows, ServerError>? {
-        guard lull_PQconsumeInput(handle) == 1 else { throw Broken(message: message) }
-        while lull_PQisBusy(handle) == 0 {
-            guard let result = lull_PQgetResult(handle) else {
-                defer { answer = nil }
-                guard let answer else { throw Broken(message: message) }
-                return answer
+    /// A statement is answered when the server is ready again: before that it may not have committed.
+    func receive() throws(ConnectionFailure) -> [ServerArrival<Rows>] {
+        guard lull_PQconsumeInput(handle) == 1, isBusy || lull_PQstatus(handle) == LULL_CONNECTION_OK else {
+            throw failure
+        }
+        var arrivals: [ServerArrival<Rows>] = []
+        while isBusy, lull_PQisBusy(handle) == 0 {
+            if let result = lull_PQgetResult(handle) {
+                defer { lull_PQclear(result) }
+                try take(result)
+            } else {
+                guard let answer else { throw failure }
+                arrivals.append(.answer(answer))
+                (self.answer, isBusy) = (nil, false)
             }
-            defer { lull_PQclear(result) }
-            try take(result)
         }
-        return nil
+        while let notification = lull_PQnotifies(handle) {
+            arrivals.append(.hint(String(cString: notification.pointee.extra)))
+            lull_PQfreemem(notification)
+        }
+        return arrivals
     }
 
-    private var answer: Result<Rows, ServerError>?
-
-    private func take(_ result: OpaquePointer) throws(Broken) {
+    private func take(_ result: OpaquePointer) throws(ConnectionFailure) {
         switch lull_PQresultStatus(result) {
         case LULL_TUPLES_OK, LULL_COMMAND_OK:
             var rows = Rows()
@@ -111,7 +119,7 @@ final class Connection {
         default:
             // Without a code it is an error of the connection.
             guard let code = lull_PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
-                throw Broken(message: message)
+                throw failure
             }
             let text = lull_PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
             answer = .failure(ServerError(code: String(cString: code), message: text ?? ""))
@@ -123,58 +131,24 @@ final class Connection {
         let count = Int(lull_PQgetlength(result, row, column))
         return Array(UnsafeRawBufferPointer(start: lull_PQgetvalue(result, row, column), count: count))
     }
-
-    // MARK: - Notifications
-
-    /// Takes what has arrived while no statement runs, and returns the payloads of notifications.
-    func notifications() throws(Broken) -> [String] {
-        guard lull_PQconsumeInput(handle) == 1, lull_PQstatus(handle) == LULL_CONNECTION_OK else {
-            throw Broken(message: message)
-        }
-        var payloads: [String] = []
-        while let notification = lull_PQnotifies(handle) {
-            payloads.append(String(cString: notification.pointee.extra))
-            lull_PQfreemem(notification)
-        }
-        return payloads
-    }
 }
 
-/// A connection that was lost, or could not be made.
-struct Broken: Error {
-    let message: String
-}
+// MARK: - Errors
 
-/// An error that the server answers with. The transaction was rolled back, so nothing was recorded.
-struct ServerError: Error, ServerFault {
-    /// The five characters of the error code.
-    let code: String
-    let message: String
-
-    /// What the client does about it.
-    enum Cure {
-        /// Repeat the statement: it has met another transaction.
-        case again
-        /// Another transaction holds a lock for too long.
-        case locked
-        /// The server ends, or is a replica: connect again.
-        case reconnect
-        /// Answer the caller.
-        case none
-    }
-
-    var cure: Cure {
-        switch code {
+extension Connection {
+    static func cure(of error: ServerError) -> ServerCure {
+        switch error.code {
+        // It has met another transaction.
         case "40001", "40P01": .again
-        case "55P03": .locked
         // Too many connections, starting up, shutting down, or read-only as a replica is.
         case "53300", "57P01", "57P02", "57P03", "25006": .reconnect
         default: .none
         }
     }
 
-    func durable(in namespace: String) -> DurableError {
-        switch code {
+    static func error(_ error: ServerError, in namespace: String) -> DurableError {
+        let message = error.message
+        return switch error.code {
         case "LUL01": .noPolicy(namespace: namespace)
         case "LUL03": .unusable(message)
         case "3F000", "42P01", "42883":
@@ -185,9 +159,14 @@ struct ServerError: Error, ServerFault {
         case "42501":
             .unusable("the role may not do this: `SELECT lull.allow(role, part)` gives it the rights (\(message))")
         case "53100": .full("the disk of the server is full (\(message))")
-        case "55P03": .refused("another transaction has locked the key for too long")
+        case ServerError.locked: .refused("another transaction has locked the key for too long")
         case "25006": .refused("the database is read-only: it is a replica, or is set so (\(message))")
-        default: .refused("the server says: \(message) (\(code))")
+        default: .refused("the server says: \(message) (\(error.code))")
         }
     }
+}
+
+extension ServerError {
+    /// The code of an error: another transaction holds a lock for too long.
+    static let locked = "55P03"
 }

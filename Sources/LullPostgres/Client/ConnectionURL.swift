@@ -7,8 +7,14 @@ internal import LullDurable
 struct ConnectionURL: Sendable {
     /// The schema, by default `lull`.
     private(set) var schema = "lull"
-    /// The parameters of a connection to each host.
-    private(set) var hosts: [[(name: String, value: String)]] = []
+    /// The hosts, in the order in which they are tried.
+    private(set) var hosts: [Host] = []
+
+    struct Host: Sendable, CustomStringConvertible {
+        /// The parameters of a connection to it.
+        fileprivate(set) var parameters: [(name: String, value: String)]
+        let description: String
+    }
 
     /// - Throws: ``/LullDurable/DurableError/unusable(_:)`` if it is no such URL.
     init(_ text: String) throws(DurableError) {
@@ -31,10 +37,13 @@ struct ConnectionURL: Sendable {
             if !names.isEmpty { one["host"] = names[index % names.count] }
             if !addresses.isEmpty { one["hostaddr"] = addresses[index % addresses.count] }
             if !ports.isEmpty { one["port"] = ports[ports.count == 1 ? 0 : index % ports.count] }
-            hosts.append(one.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+            hosts.append(
+                Host(
+                    parameters: one.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+                    description: "\(one["host"] ?? one["hostaddr"] ?? "the local server"):\(one["port"] ?? "5432")"))
         }
         if hosts.count > 1, parameters["target_session_attrs"] == nil {
-            for index in hosts.indices { hosts[index].append(("target_session_attrs", "read-write")) }
+            for index in hosts.indices { hosts[index].parameters.append(("target_session_attrs", "read-write")) }
         }
     }
 

@@ -59,6 +59,15 @@ struct Statement: Sendable {
     let text: String
     private(set) var values: [[UInt8]?] = []
     private(set) var types: [UInt32] = []
+    /// Over which connection it is sent, so that one kind of call does not wait for another.
+    var role = Role.questions
+
+    enum Role: Sendable {
+        /// The calls of workers.
+        case work
+        /// All calls but submits and those of workers.
+        case questions
+    }
 
     init(_ text: String) { self.text = text }
 

@@ -14,10 +14,11 @@ extension ClientLoop {
         let load = Load(request)
         send(
             Job(
-                contents: load.contents(
-                    at: options.microseconds, taker: request.takes ? number : nil, loaded: table?.count ?? 0),
-                role: .steps,
-                deadline: request.deadline
+                Commands(
+                    contents: load.contents(
+                        at: options.microseconds, taker: request.takes ? number : nil, loaded: table?.count ?? 0),
+                    role: .steps),
+                until: request.deadline
             ) { [unowned self] answer in
                 let result = Result { () throws(DurableError) in
                     try load.rows(in: answer.get(in: request.place.namespace).replies, into: table, &rules)
@@ -51,7 +52,7 @@ private struct Load {
         values = Array(wanted.values)
     }
 
-    func contents(at instant: Int64?, taker: Int64?, loaded: Int) -> [Job.Content] {
+    func contents(at instant: Int64?, taker: Int64?, loaded: Int) -> [Commands.Content] {
         let wanted = request.wanted
         var script = Command([])
         script.add(instant)
@@ -64,7 +65,7 @@ private struct Load {
         script.add(Int64(loaded))
         script.add(Int64(keys.count))
         for key in keys { script.add(key) }
-        var contents: [Job.Content] = [.script(.load, request.place, script)]
+        var contents: [Commands.Content] = [.script(.load, request.place, script)]
         if !past.isEmpty {
             var command = Command("HMGET", request.place.key(.past))
             for field in past { command.add(field) }

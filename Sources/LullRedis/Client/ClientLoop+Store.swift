@@ -19,13 +19,13 @@ extension ClientLoop {
         script.reserveCapacity(600 * request.changes.count)
         for change in request.changes { script.add(change, request.table) }
         let collects = request.table.namespace.rules.combination == .collect
-        var contents: [Job.Content] = [.script(request.isWorkers ? .work : .store, request.place, script.command)]
+        var contents: [Commands.Content] = [.script(request.isWorkers ? .work : .store, request.place, script.command)]
         // What workers report may be lost: they do it again.
         let replicas = request.isWorkers ? nil : wantedReplicas
         let reads = request.values.map { ValueReads($0.key, $0.numbers, collects: collects, in: request.place) }
         contents += reads.flatMap(\.commands).map { .command($0) }
         send(
-            Job(contents: contents, role: .steps, deadline: request.deadline, replicas: replicas) {
+            Job(Commands(contents: contents, role: .steps, replicas: replicas), until: request.deadline) {
                 [unowned self] answer in
                 batches.end(slot)
                 let result = Result { () throws(DurableError) in
@@ -41,15 +41,17 @@ extension ClientLoop {
             })
     }
 
-    func send(_ write: KeyWrite, _ terms: Client.WriteTerms, _ answer: @escaping (Job.Answer) -> Void) {
+    func send(_ write: KeyWrite, _ terms: WriteTerms, _ answer: @escaping (Job.Answer) -> Void) {
         let (slot, batch) = batches.begin()
         var script = StoreCommand(
             client: "\(number).\(slot)", batch: batch, settings: terms.settings, now: terms.now, guards: terms.guards)
         script.add(write)
         send(
             Job(
-                contents: [.script(.work, terms.place, script.command)], role: .calls, deadline: terms.deadline,
-                replicas: terms.waits ? wantedReplicas : nil
+                Commands(
+                    contents: [.script(.work, terms.place, script.command)],
+                    replicas: terms.waits ? wantedReplicas : nil),
+                until: terms.deadline
             ) { [unowned self] result in
                 batches.end(slot)
                 answer(result)

@@ -3,29 +3,46 @@ internal import LullCore
 internal import LullDurable
 
 /// The thread of a client: its connections, its steps, and what is sent where.
-final class ClientLoop: RowServer {
-    /// How long after a temporary error a job is sent again.
+final class ClientLoop: ServerLoop, RowServer {
+    /// What callers give to the thread.
+    enum Item: Sendable {
+        case step(KeyStep)
+        case exchange(ShardExchange)
+        case write(KeyWrite, WriteTerms, @Sendable (Job.Answer) -> Void)
+        /// The number of replicas for which what is written waits.
+        case replicas(Int)
+    }
+
+    /// What the thread sees beside what it was asked for.
+    enum Notice: Sendable {
+        /// Others say that something may be due in a namespace; nil if in any, since hints may have been missed.
+        case hint(String?)
+        /// A step has been written: when the earliest of its rows wakes that wakes sooner than before, and whether runs
+        /// may have been interrupted.
+        case written(String, wake: CoreInstant?, isInterrupting: Bool)
+        /// The server's clock is behind the latest instant that was stored.
+        case isBehind(ShardPlace, CoreDuration)
+    }
+
+    /// How long after a temporary error a request is sent again.
     private static let pause = Duration.milliseconds(20)
 
     private let url: RedisURL
     let options: ServerOptions
-    let noticed: @Sendable (Client.Notice) -> Void
+    let noticed: (Notice) -> Void
     private(set) lazy var runner = StepRunner(self)
-    private var replicas: Int?
+    /// The number of replicas that have to have what is written.
+    private(set) var wantedReplicas: Int?
     /// The servers of a cluster, or the one that the URL names.
     private var nodes: [RedisURL.Address?: Node] = [:]
-    private var listening: Link?
-    private var channels: Set<String> = []
+    let listener: ServerListener<Connection>
+    var timers = ServerTimers()
     /// The server of each slot, as far as it is known; empty without a cluster.
     private var slots: [Int: RedisURL.Address] = [:]
-    /// Jobs that are sent again later, and other calls.
-    private var delayed: [(at: Job.Instant, job: Job)] = []
-    private var pauses: [(at: Job.Instant, call: () -> Void)] = []
     /// The number of this client, by which keys are taken.
     let number = Int64.random(in: 1...Int64.max)
     var batches = BatchNumbers()
     var rules = RulesCache()
-    private var trouble = "no connection yet"
 
     /// The connections to a server.
     private struct Node {
@@ -33,61 +50,45 @@ final class ClientLoop: RowServer {
         var calls: Link
     }
 
-    init(_ url: RedisURL, _ options: ServerOptions, noticed: @escaping @Sendable (Client.Notice) -> Void) {
+    init(_ url: RedisURL, _ options: ServerOptions, noticed: @escaping (Notice) -> Void) {
         self.url = url
         self.options = options
         self.noticed = noticed
+        listener = ServerListener(
+            Link(url.addresses) { address throws(ConnectionFailure) in try Connection(to: address, url, listens: true)
+            },
+            { namespaces in
+                Commands(contents: namespaces.map { .command(Command("SUBSCRIBE", Scripts.channel($0))) })
+            },
+            hinted: { noticed(.hint($0)) })
     }
 
-    private var links: [Link] { nodes.values.flatMap { [$0.steps, $0.calls] } + (listening.map { [$0] } ?? []) }
+    var links: [Link] { nodes.values.flatMap { [$0.steps, $0.calls] } }
 
-    /// Makes calls until the client is closed and all have been answered.
-    func run(_ thread: StoreThread<Client.Item>) {
-        while true {
-            let (items, isClosed) = thread.takeCalls()
-            for item in items { take(item) }
-            if isClosed { listening?.staysConnected = false }
-            let now = ContinuousClock.now
-            sendDelayed(at: now)
-            runner.run(at: now)
-            for link in links { link.step(at: now) }
-            // What has been given up may have been in the way.
-            if runner.isReady { continue }
-            if isClosed, runner.isEmpty, delayed.isEmpty, pauses.isEmpty,
-                nodes.values.allSatisfy({ $0.steps.isFree && $0.calls.isFree })
-            {
-                return
-            }
-            let waiting = links.compactMap { link in link.descriptor.map { (link, $0) } }
-            var instants = links.compactMap(\.deadline) + delayed.map(\.at) + pauses.map(\.at)
-            if let deadline = runner.queue.deadline { instants.append(deadline) }
-            let ready = thread.wait(for: waiting.map(\.1), until: instants.min())
-            let then = ContinuousClock.now
-            for index in ready { waiting[index].0.descriptorIsReady(at: then) }
-        }
-    }
-
-    private func take(_ item: Client.Item) {
+    func take(_ item: Item) {
         switch item {
         case .step(let step): runner.add(step)
         case .exchange(let exchange): runner.exchange(exchange)
         case .write(let write, let terms, let answer): send(write, terms, answer)
-        case .call(let call):
-            send(
-                Job(
-                    contents: call.contents, role: .calls, deadline: call.deadline, replicas: call.replicas,
-                    answer: call.answer))
-        case .listen(let namespace): listen(namespace)
-        case .replicas(let count): replicas = count
+        case .replicas(let count): wantedReplicas = count
         }
     }
+
+    func work(at now: Instant) { runner.run(at: now) }
+
+    var isReady: Bool { runner.isReady }
+    var isWaiting: Bool { !runner.isEmpty }
+    var deadline: Instant? { runner.queue.deadline }
+
+    func delay(_ call: @escaping () -> Void) { timers.add(at: .now + .milliseconds(2), call) }
 
     // MARK: - Routing
 
     func send(_ job: Job) {
-        let address = job.asked ?? (slots.isEmpty ? nil : job.slotKey.flatMap { slots[Slot.of($0)] })
+        let request = job.request
+        let address = request.asked ?? (slots.isEmpty ? nil : request.slotKey.flatMap { slots[Slot.of($0)] })
         let node = node(at: address)
-        switch job.role {
+        switch request.role {
         case .steps: node.steps.add(job)
         case .calls: node.calls.add(job)
         }
@@ -96,72 +97,48 @@ final class ClientLoop: RowServer {
     /// Returns the connections to a server; without an address, to the one that the URL names.
     private func node(at address: RedisURL.Address?) -> Node {
         if let node = nodes[address] { return node }
-        let addresses = address.map { [$0] } ?? url.addresses
-        let node = Node(steps: Link(url, addresses), calls: Link(url, addresses))
-        for link in [node.steps, node.calls] {
-            link.giveBack = { [unowned self, unowned link] job, error in giveBack(job, error, from: link) }
-            link.learned = { [unowned self, unowned link] in learn($0, from: link) }
-        }
+        let node = Node(steps: link(to: address), calls: link(to: address))
         nodes[address] = node
         return node
     }
 
-    /// A job that could not be done where it was sent.
-    private func giveBack(_ job: Job, _ error: String?, from link: Link) {
-        var job = job
-        job.asked = nil
-        trouble = error ?? link.trouble
-        if let refusal = link.refusal { return job.answer(.error(ServerError(refusal))) }
-        if let error {
-            // The server has not executed it.
-            job.wasSent = false
-            switch Cure(error) {
-            case .moved(let slot, let host, let port):
-                slots[slot] = address(host, port, from: link)
-                return sendOrExpire(job)
-            case .ask(let host, let port):
-                job.asked = address(host, port, from: link)
-                return sendOrExpire(job)
-            case .load: return sendOrExpire(job)
-            case .later, .reconnect, .none: break
-            }
-        } else {
-            // The slot may have got another master, which another server knows.
-            if let key = job.slotKey { slots[Slot.of(key)] = nil }
+    private func link(to address: RedisURL.Address?) -> Link {
+        let url = url
+        let link = Link(address.map { [$0] } ?? url.addresses) { address throws(ConnectionFailure) in
+            try Connection(to: address, url, listens: false)
         }
-        delayed.append((.now + Self.pause, job))
+        link.reroute = { [unowned self, unowned link] in sendAgain($0, after: $1, from: link) }
+        link.connected = { [unowned self, unowned link] in learn($0.slots, from: link) }
+        return link
     }
 
-    private func sendOrExpire(_ job: Job) {
-        if job.deadline <= .now { expire(job) } else { send(job) }
+    /// Sends a job that could not be done where it was sent.
+    private func sendAgain(_ job: Job, after error: ServerError?, from link: Link) {
+        job.request.asked = nil
+        if let error, let place = error.place {
+            let address = address(place.host, place.port, from: link)
+            if error.code == "ASK" { job.request.asked = address } else { slots[place.slot] = address }
+            return send(job)
+        }
+        if error?.code == "NOSCRIPT" {
+            // The server gets them again, before the job. Their hashes are those that are known.
+            let scripts = Script.allCases.map { Commands.Content.command(Command("SCRIPT", "LOAD", $0.text)) }
+            link.add(Job(Commands(contents: scripts), until: job.deadline) { _ in })
+            return send(job)
+        }
+        job.refusal = error ?? job.refusal
+        // The slot may have got another master, which another server knows.
+        if error == nil, let key = job.request.slotKey { slots[Slot.of(key)] = nil }
+        timers.add(at: min(.now + Self.pause, job.deadline)) { [unowned self] in send(job) }
     }
-
-    private func expire(_ job: Job) {
-        job.answer(job.wasSent ? .lost(trouble) : .unreached(trouble))
-    }
-
-    private func sendDelayed(at now: Job.Instant) {
-        let due = delayed.filter { $0.at <= now || $0.job.deadline <= now }
-        delayed.removeAll { $0.at <= now || $0.job.deadline <= now }
-        for (_, job) in due { sendOrExpire(job) }
-        let over = pauses.filter { $0.at <= now }
-        pauses.removeAll { $0.at <= now }
-        for (_, call) in over { call() }
-    }
-
-    func delay(_ call: @escaping () -> Void) { pauses.append((.now + .milliseconds(2), call)) }
-
-    /// The number of replicas that have to have what is written.
-    var wantedReplicas: Int? { replicas }
 
     /// A server that does not know its own name answers with an empty one.
     private func address(_ host: String, _ port: Int, from link: Link) -> RedisURL.Address {
-        if host.isEmpty, case .host(let name, _) = link.address { return .host(name, port: port) }
+        if host.isEmpty, case .host(let name, _) = link.host { return .host(name, port: port) }
         return .host(host, port: port)
     }
 
-    private func learn(_ reply: Reply?, from link: Link) {
-        guard let ranges = reply?.list else { return }
+    private func learn(_ ranges: [Reply], from link: Link) {
         for range in ranges {
             guard let first = range[0].number, let last = range[1].number, let host = range[2][0].text,
                 let port = range[2][1].number, first <= last
@@ -169,37 +146,6 @@ final class ClientLoop: RowServer {
             let address = address(host, Int(port), from: link)
             for slot in first...last { slots[Int(slot)] = address }
         }
-    }
-
-    // MARK: - Hints
-
-    private func listen(_ namespace: String) {
-        guard channels.insert(Scripts.channel(namespace)).inserted else { return }
-        guard let link = listening else {
-            let link = Link(url, url.addresses)
-            link.staysConnected = true
-            link.connected = { [unowned self, unowned link] in
-                try? link.subscribe(Command(["SUBSCRIBE"] + channels))
-                noticed(.hint(nil))
-            }
-            link.received = { [unowned self] reply in
-                guard reply[0].text == "message", let channel = reply[1].text else { return }
-                noticed(.hint(String(channel.dropFirst(Scripts.channel("").count))))
-            }
-            listening = link
-            return
-        }
-        try? link.subscribe(Command("SUBSCRIBE", Scripts.channel(namespace)))
-    }
-}
-
-extension Job.Answered {
-    /// Returns the replies, or throws if too few replicas have what was written.
-    func replies(for wanted: Int?) throws(DurableError) -> [Reply] {
-        if let wanted, let replicas, replicas < wanted {
-            throw .unknown("only \(replicas) of \(wanted) replicas had it in time")
-        }
-        return replies
     }
 }
 

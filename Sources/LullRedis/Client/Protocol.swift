@@ -1,5 +1,3 @@
-internal import LullDurable
-
 /// A command: its name and its arguments, as the protocol has them, one after the other in one buffer.
 struct Command: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
@@ -159,41 +157,5 @@ enum Shard {
         let crc = ~key.reduce(~UInt32(0)) { crc, byte in table[Int(UInt8(truncatingIfNeeded: crc) ^ byte)] ^ (crc >> 8)
         }
         return Int(crc) % count
-    }
-}
-
-/// An error that the server answers with.
-struct ServerError: ServerFault {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-
-    func durable(in namespace: String) -> DurableError {
-        switch text.prefix(while: { $0 != " " }) {
-        case "NOPOLICY": .noPolicy(namespace: namespace)
-        case "SHARDS":
-            .unusable(
-                """
-                the namespace \(namespace) was created with \(text.dropFirst(7)) shards, and a maxRunning needs one of \
-                a single shard: open it under another name, or forget it first
-                """)
-        case "VERSION": .unusable(Self.otherVersion(Int64(text.dropFirst(8)) ?? 0, of: namespace))
-        case "WRONGPASS", "NOAUTH", "NOPERM": .unusable("the server says: \(text)")
-        case "WRONGTYPE": .unusable("the keys of Lull in the database hold something else: \(text)")
-        case "OOM": .full("the memory of the server is full (maxmemory)")
-        case "MISCONF", "NOREPLICAS", "EXECABORT": .refused("the server says: \(text)")
-        // A script that ends with an error of its own has written nothing; a fault in one is another matter.
-        case _ where text.contains("user_script"): .unknown("the server says: \(text)")
-        default: .refused("the server says: \(text)")
-        }
-    }
-
-    /// Why a namespace cannot be used whose structures have another version.
-    static func otherVersion(_ version: Int64, of namespace: String) -> String {
-        if version > Scripts.version { return "the namespace \(namespace) was made by a newer version of Lull" }
-        return """
-            the namespace \(namespace) was made by an older version of Lull: let that version finish what it holds, \
-            and then delete its keys, which begin with {lull:\(namespace):
-            """
     }
 }

@@ -12,9 +12,6 @@ static const struct {
     {"change", (const char[]){
 #embed "Schema/change.sql"
     , 0}},
-    {"context", (const char[]){
-#embed "Schema/context.sql"
-    , 0}},
     {"counts", (const char[]){
 #embed "Schema/counts.sql"
     , 0}},
@@ -24,29 +21,14 @@ static const struct {
     {"gate", (const char[]){
 #embed "Schema/gate.sql"
     , 0}},
-    {"limiting", (const char[]){
-#embed "Schema/limiting.sql"
-    , 0}},
     {"limits", (const char[]){
 #embed "Schema/limits.sql"
     , 0}},
     {"look", (const char[]){
 #embed "Schema/look.sql"
     , 0}},
-    {"looking", (const char[]){
-#embed "Schema/looking.sql"
-    , 0}},
-    {"merging", (const char[]){
-#embed "Schema/merging.sql"
-    , 0}},
     {"namespaces", (const char[]){
 #embed "Schema/namespaces.sql"
-    , 0}},
-    {"operating", (const char[]){
-#embed "Schema/operating.sql"
-    , 0}},
-    {"restarting", (const char[]){
-#embed "Schema/restarting.sql"
     , 0}},
     {"rows", (const char[]){
 #embed "Schema/rows.sql"

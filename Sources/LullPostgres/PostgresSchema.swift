@@ -119,7 +119,7 @@ enum Schema {
     /// once it has been released. A change of functions alone is a new version, too, with an empty text. A version
     /// drops the functions whose results have another type, and says in the changelog that `allow` is to be called
     /// again.
-    static let migrations = ["tables", "restarting", "operating", "limiting", "merging", "context", "looking"].map(text)
+    static let migrations = ["tables"].map(text)
 
     /// The functions, after those that they call in their declarations.
     private static let functions = [

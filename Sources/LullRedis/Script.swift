@@ -4,7 +4,7 @@ internal import LullDurable
 /// The structures and the scripts.
 enum Scripts {
     /// The version of the structures and of the scripts.
-    static let version = 5
+    static let version = 1
 
     /// The structures of a shard: the name of each is a prefix with the namespace and the shard in braces, and one of
     /// these.

@@ -8,7 +8,7 @@ enum Schema {
 
     /// The steps from each version to the next; an empty file has version 0. A step never changes once it has been
     /// released.
-    static let migrations = [tables, restarting, pausing, limiting, merging, context, looking]
+    static let migrations = [tables]
 
     // The columns that are read most come first and values last: SQLite reads a row from its beginning, and stores a
     // large value on pages of its own. The columns of a row and of a run are those that `RowColumns.swift` names.
@@ -16,6 +16,10 @@ enum Schema {
     // Values of `collect` are rows of `collected`: the ranges of generations say which of them are pending, ready, in
     // the run or dead. Those in a range of `spent` are to be deleted. `tally` has the counts of the keys that wake
     // within the same four seconds.
+    //
+    // Of a namespace: `starts` in each `period`, `burst` of them at once, and in `arrival` what the limit has counted;
+    // whether who handles the values of `collect` `merges` them into one; since when it is `paused`, in nanoseconds
+    // since 1970 by the wall clock. What follows the values in a row is mostly NULL, and then need not be reached.
     private static let tables = """
         CREATE TABLE meta (
             base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
@@ -25,7 +29,12 @@ enum Schema {
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
             kind TEXT NOT NULL, wait INTEGER NOT NULL, max_wait INTEGER, edges TEXT NOT NULL, delay_rule TEXT NOT NULL,
             max_count INTEGER, combination TEXT NOT NULL, max_batch INTEGER, spacing INTEGER,
-            attempts INTEGER NOT NULL DEFAULT 0, lost_leases INTEGER NOT NULL DEFAULT 0, dead INTEGER NOT NULL DEFAULT 0
+            attempts INTEGER NOT NULL DEFAULT 0, lost_leases INTEGER NOT NULL DEFAULT 0,
+            dead INTEGER NOT NULL DEFAULT 0, restart TEXT, restarted INTEGER NOT NULL DEFAULT 0,
+            paused INTEGER, pause_reason TEXT,
+            starts INTEGER, period INTEGER, burst INTEGER, max_running INTEGER, arrival INTEGER,
+            merges INTEGER NOT NULL DEFAULT 0, runs INTEGER NOT NULL DEFAULT 0, executed INTEGER NOT NULL DEFAULT 0,
+            failures INTEGER NOT NULL DEFAULT 0
         );
         CREATE TABLE work (
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,
@@ -37,7 +46,7 @@ enum Schema {
             run_id INTEGER, run_fence INTEGER, run_owner INTEGER, run_attempt INTEGER, run_state TEXT,
             run_until INTEGER,
             run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER, run_edge TEXT,
-            run_since INTEGER, error TEXT, pending BLOB, ready BLOB, run BLOB,
+            run_since INTEGER, error TEXT, pending BLOB, ready BLOB, run BLOB, run_mark INTEGER, run_began INTEGER,
             UNIQUE (namespace, key)
         );
         CREATE INDEX work_by_wake ON work (namespace, wake);
@@ -64,9 +73,10 @@ enum Schema {
             run_state TEXT NOT NULL,
             run_until INTEGER NOT NULL, run_from INTEGER NOT NULL, run_to INTEGER NOT NULL, run_count INTEGER NOT NULL,
             run_first INTEGER NOT NULL, run_due INTEGER NOT NULL, run_edge TEXT NOT NULL, run_since INTEGER,
-            error TEXT, value BLOB
+            error TEXT, value BLOB, run_mark INTEGER, run_began INTEGER
         );
         CREATE INDEX dead_by_key ON dead (namespace, key);
+        CREATE INDEX dead_by_age ON dead (namespace, at, run_id);
         CREATE TABLE tokens (
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, token TEXT NOT NULL, key BLOB NOT NULL,
             generation INTEGER NOT NULL, due INTEGER, at INTEGER NOT NULL,
@@ -81,47 +91,6 @@ enum Schema {
             namespace INTEGER NOT NULL, id INTEGER NOT NULL, host TEXT NOT NULL, process INTEGER NOT NULL,
             at INTEGER NOT NULL, PRIMARY KEY (namespace, id)
         ) WITHOUT ROWID;
-        """
-
-    // At the end of a row that holds values: they are NULL unless something is restarted, and then need not be reached.
-    private static let restarting = """
-        ALTER TABLE namespaces ADD COLUMN restart TEXT;
-        ALTER TABLE namespaces ADD COLUMN restarted INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE work ADD COLUMN run_mark INTEGER;
-        ALTER TABLE dead ADD COLUMN run_mark INTEGER;
-        """
-
-    // In nanoseconds since 1970, by the wall clock; NULL if the namespace is not paused.
-    private static let pausing = """
-        ALTER TABLE namespaces ADD COLUMN paused INTEGER;
-        ALTER TABLE namespaces ADD COLUMN pause_reason TEXT;
-        """
-
-    // `starts` in each `period`, `burst` of them at once; `arrival` is what the limit has counted.
-    private static let limiting = """
-        ALTER TABLE namespaces ADD COLUMN starts INTEGER;
-        ALTER TABLE namespaces ADD COLUMN period INTEGER;
-        ALTER TABLE namespaces ADD COLUMN burst INTEGER;
-        ALTER TABLE namespaces ADD COLUMN max_running INTEGER;
-        ALTER TABLE namespaces ADD COLUMN arrival INTEGER;
-        """
-
-    // Whether who handles the values of `collect` folds them into one.
-    private static let merging = "ALTER TABLE namespaces ADD COLUMN merges INTEGER NOT NULL DEFAULT 0;"
-
-    // The context of a submit is a part of the stored value (`StoredValue`), which an older program would not know:
-    // only the number of the version changes.
-    private static let context = ""
-
-    // How many runs have begun, the submits behind them, the attempts that failed, and when an attempt began. And the
-    // order in which runs have died.
-    private static let looking = """
-        ALTER TABLE work ADD COLUMN run_began INTEGER;
-        ALTER TABLE dead ADD COLUMN run_began INTEGER;
-        ALTER TABLE namespaces ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE namespaces ADD COLUMN executed INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE namespaces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
-        CREATE INDEX dead_by_age ON dead (namespace, at, run_id);
         """
 }
 

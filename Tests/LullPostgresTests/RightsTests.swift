@@ -92,55 +92,6 @@ struct RightsTests {
     }
 
     @Test
-    func `that is of the first version gets the rule for running runs, and loses the functions with other parameters`()
-        async throws
-    {
-        let url = try TestServer.shared.get().url(place.schema)
-        let sql = try place.session()
-        let name = #""\#(place.schema)""#
-        try sql(
-            """
-            CREATE SCHEMA \(name); \(Schema.migrations[0]);
-            CREATE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (pending bigint) LANGUAGE sql
-            AS 'SELECT 1::bigint';
-            CREATE FUNCTION counts(bigint, bigint, bigint, bigint, boolean) RETURNS bigint LANGUAGE sql
-            AS 'SELECT 1::bigint';
-            CREATE FUNCTION submit(
-                namespace text, key text, value text, wait interval DEFAULT NULL, token text DEFAULT NULL,
-                notify boolean DEFAULT true) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
-            INSERT INTO meta (version, place) VALUES (1, 'elsewhere');
-            INSERT INTO namespaces (name, kind, wait, on_leading, on_trailing, extends, combination)
-            VALUES ('n', 'debounce', 0, false, true, false, 'latest');
-            INSERT INTO work (
-                namespace, key, wake, born, generation, taken, quiet, span, pending_count, pending_first,
-                pending_last, phase, pending_slot, v0)
-            VALUES (1, 'k', 1, 1, 2, 1, 1, 9223372036854775807, 1, 1, 1, 'open', 0, 'v')
-            """)
-        let missing = await #expect(throws: DurableError.self) { try await PostgresStore(url: url) }
-        #expect(missing?.description.contains("lull schema") == true)
-        #expect(try PostgresSchema(url: url).apply())
-        // It was made in another place.
-        try PostgresSchema(url: url).adopt()
-        #expect(
-            try sql.value(
-                "SELECT count(*) FROM pg_proc WHERE pronamespace = '\(name)'::regnamespace AND proname = 'counts'")
-                == "1")
-        // With two functions to choose from, this would be an error.
-        #expect(try sql.value("SELECT generation > 1 FROM submit('n', 'l', 'v')") == "t")
-        let store = try await PostgresStore(url: url)
-        let rules = try DurableRules(.debounce(for: .zero))
-        #expect(try await store.open("n", nil) == rules)
-        let restarting = DurableRules(rules.policy, whileRunning: .restart)
-        await #expect(throws: DurableError.otherPolicy(namespace: "n", stored: rules, given: restarting)) {
-            try await store.open("n", restarting)
-        }
-        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
-        let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 9)).runs
-        #expect(runs.map(\.values) == [[Array("v".utf8)], [Array("v".utf8)]])
-        await store.close()
-    }
-
-    @Test
     func `that is missing, or of another version, is refused with the command that mends it`() async throws {
         let server = try TestServer.shared.get()
         let missing = await #expect(throws: DurableError.self) { try await PostgresStore(url: server.url("missing")) }

@@ -83,7 +83,7 @@ struct ScriptFaultTests {
     @Test
     func `say that a namespace was made by an older version, and change nothing`() async throws {
         let (store, calls) = try await prepared()
-        try server("-n", "\(database)", "HSET", Scripts.prefix("n", 0) + "meta", "version", "1")
+        try server("-n", "\(database)", "HSET", Scripts.prefix("n", 0) + "meta", "version", "0")
         let before = try content(without: "")
         var all = calls
         all.append(("open", { try await store.open("n", DurableRules(.debounce(for: .zero), combination: .collect)) }))

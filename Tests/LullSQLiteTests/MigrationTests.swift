@@ -49,30 +49,6 @@ import Testing
         #expect(try file.audit(isComplete: true) == [])
     }
 
-    @Test func `a file of the first version gets the rule for running runs`() throws {
-        try make()
-        let raw = try RawConnection(place.path)
-        try raw.execute("DROP INDEX dead_by_age")
-        for column in [
-            "namespaces DROP COLUMN restart", "namespaces DROP COLUMN restarted", "work DROP COLUMN run_mark",
-            "dead DROP COLUMN run_mark", "work DROP COLUMN run_began", "dead DROP COLUMN run_began",
-            "namespaces DROP COLUMN paused", "namespaces DROP COLUMN pause_reason",
-            "namespaces DROP COLUMN starts", "namespaces DROP COLUMN period", "namespaces DROP COLUMN burst",
-            "namespaces DROP COLUMN max_running", "namespaces DROP COLUMN arrival", "namespaces DROP COLUMN merges",
-            "namespaces DROP COLUMN runs", "namespaces DROP COLUMN executed", "namespaces DROP COLUMN failures",
-        ] {
-            try raw.execute("ALTER TABLE \(column)")
-        }
-        try raw.execute("PRAGMA user_version = 1")
-        let file = try SQLiteFile(place.path, options())
-        #expect(try place.number("PRAGMA user_version") == Self.version)
-        #expect(try file.status()?.pending == 30 && file.status()?.rules.whileRunning == .queue)
-        #expect(try file.status()?.restarted == 0 && file.status()?.pause == nil)
-        #expect(try file.status()?.runs == 0 && file.status()?.executed == 0 && file.status()?.failures == 0)
-        #expect(try file.submit(submission("key 1", "value")).generation == 2)
-        #expect(try file.audit(isComplete: true) == [])
-    }
-
     @Test func `a new file goes through all versions`() throws {
         let file = try SQLiteFile(place.path, options(Self.next))
         try file.open(try debounce(2))

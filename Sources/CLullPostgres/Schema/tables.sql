@@ -30,7 +30,22 @@ CREATE TABLE namespaces (
     span bigint NOT NULL GENERATED ALWAYS AS (
         CASE WHEN kind = 'throttle' THEN wait ELSE coalesce(max_wait, 9223372036854775807) END) STORED,
     -- One that was forgotten keeps its row: a transaction that is still open may have its number.
-    is_forgotten boolean NOT NULL DEFAULT false
+    is_forgotten boolean NOT NULL DEFAULT false,
+    -- When a newer value interrupts a run; NULL if it waits.
+    restart text CHECK (restart IN ('due', 'submitted')),
+    -- Since when, by this server's clock, and why no new run begins; NULL if the namespace is not paused.
+    paused_at bigint, pause_reason text,
+    -- At most `starts` runs start in any `period`, `burst` of them at once; NULL for no limit.
+    starts bigint, period bigint, burst bigint,
+    -- The most runs that workers have at once; NULL for no limit.
+    max_running bigint CHECK (max_running >= 1),
+    -- When the next run would start if all so far had been spread evenly; NULL before the first.
+    arrival bigint,
+    -- Whether who handles the values of `collect` folds them into one. Here they stay as they were submitted.
+    merges boolean NOT NULL DEFAULT false CHECK (NOT merges OR combination = 'collect'),
+    CONSTRAINT limit_is_whole CHECK (
+        starts IS NULL AND period IS NULL AND burst IS NULL
+        OR starts >= 1 AND period >= 1 AND burst BETWEEN 1 AND starts)
 );
 
 -- One row for each key that is not idle. A value stays in its slot, `v0`, `v1` or `v2`, while it is pending, ready
@@ -46,6 +61,10 @@ CREATE TABLE work (
     phase phase NOT NULL DEFAULT 'idle', ready_edge edge, run_edge edge,
     pending_slot smallint, ready_slot smallint, run_slot smallint,
     error text, v0 bytea, v1 bytea, v2 bytea,
+    -- When a newer value interrupted the run; 9223372036854775807 if none ever does.
+    run_mark bigint,
+    -- When a worker got the run for its latest attempt; NULL if no attempt has begun.
+    run_began bigint,
     PRIMARY KEY (namespace, key)
 ) WITH (
     fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
@@ -97,20 +116,24 @@ CREATE TABLE batches (
 ) WITH (fillfactor = 20);
 
 -- What each worker has done: a row of its own, so that workers do not wait for each other. And where it runs, and
--- when it last said that it is there; NULL if it never has.
+-- when it last said that it is there; NULL if it never has. How many runs have begun, the submits behind them, and how
+-- many attempts have failed.
 CREATE TABLE workers (
     namespace int NOT NULL, owner bigint NOT NULL, attempts bigint NOT NULL, lost_leases bigint NOT NULL,
     at bigint NOT NULL, host text, process bigint, seen bigint,
+    runs bigint NOT NULL DEFAULT 0, executed bigint NOT NULL DEFAULT 0, failures bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (namespace, owner)
 ) WITH (fillfactor = 50);
 
 -- What transactions have changed in the numbers of keys: rows are only added, so that no transaction waits for
 -- another one, and are summed up in `tallies` by `forget`. A row of `work` counts as it is stored, in the period of
 -- four seconds in which it wakes, for nothing is written when time passes. `due` are those that are pending with
--- nothing ready, `replaced` those that are pending beside a failed run. Dead runs count in period 0.
+-- nothing ready, `replaced` those that are pending beside a failed run. In period 0 are the counts of dead runs, and of
+-- how often values went back.
 CREATE TABLE changes (
     namespace int NOT NULL, period bigint NOT NULL, pending int NOT NULL, ready int NOT NULL, running int NOT NULL,
-    retrying int NOT NULL, due int NOT NULL, replaced int NOT NULL, dead int NOT NULL DEFAULT 0
+    retrying int NOT NULL, due int NOT NULL, replaced int NOT NULL, dead int NOT NULL DEFAULT 0,
+    restarted int NOT NULL DEFAULT 0
 ) WITH (
     autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
     autovacuum_analyze_scale_factor = 1
@@ -118,7 +141,7 @@ CREATE TABLE changes (
 CREATE TABLE tallies (
     namespace int NOT NULL, period bigint NOT NULL, pending bigint NOT NULL, ready bigint NOT NULL,
     running bigint NOT NULL, retrying bigint NOT NULL, due bigint NOT NULL, replaced bigint NOT NULL,
-    dead bigint NOT NULL,
+    dead bigint NOT NULL, restarted bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (namespace, period)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX work_by_ready ON work ((namespace + 0), ready_due) WHERE ready_due IS NOT NULL;
@@ -131,4 +154,16 @@ CREATE SEQUENCE fences;
 CREATE TYPE claimed_run AS (
     what text, key bytea, vals bytea[], run bigint, fence bigint, first_submit bigint, last_submit bigint,
     submits bigint, because text, due bigint, first bigint, attempt bigint, resume bigint, answers smallint[]
+);
+
+-- An answer of `list` and of `upcoming`. worker: the one that has the run; NULL between two attempts.
+CREATE TYPE listing AS (
+    key bytea, pending bigint, due_in bigint, ready bigint, run bigint, attempt bigint, worker bigint, error text,
+    submits bigint, retry_in bigint, lease_for bigint, pending_for bigint, ready_for bigint, running_for bigint
+);
+
+-- An answer of `dead`, `dead_run` and `dead_runs`.
+CREATE TYPE dead_run AS (
+    run bigint, key bytea, vals bytea[], first_submit bigint, last_submit bigint, submits bigint, attempts bigint,
+    error text, age bigint
 );

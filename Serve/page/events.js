@@ -23,7 +23,7 @@ class Events {
         return {
             at, away, since, figures, health,
             namespaces: namespaces.map((one) => ({ ...one, oldestDue: ago(one.oldestDue), paused: ago(one.paused),
-                nextStart: until(one.nextStart) })),
+                oldestEntry: ago(one.oldestEntry), nextStart: until(one.nextStart) })),
             detail: shown && {
                 namespace: shown.namespace, rates: shown.rates,
                 keys: shown.keys.map(({ first, due, readySince, run, ...rest }) => ({ ...rest, pendingFor: ago(first), dueIn: until(due),

@@ -36,7 +36,8 @@ class Namespaces {
         const figures = look.figures ?? [];
         const later = (age) => (age == null ? null : age + elapsed);
         showFigures(element("figures"), figures.filter(({ counter }) => !counter),
-            { ...namespace, oldestDue: later(namespace.oldestDue), paused: later(namespace.paused), nextStart: left });
+            { ...namespace, oldestDue: later(namespace.oldestDue), oldestEntry: later(namespace.oldestEntry),
+                paused: later(namespace.paused), nextStart: left });
         showFigures(element("counters"), figures.filter(({ counter }) => counter), namespace);
         const health = look.health ?? [];
         showFigures(element("health"), health.map((measure) => ({ ...measure, property: measure.name })),

@@ -324,6 +324,7 @@ class Fake:
         for one in look["namespaces"]:
             ago(one, "oldestDue", "oldestDue")
             ago(one, "paused", "paused")
+            ago(one, "oldestEntry", "oldestEntry")
             ahead(one, "nextStart", "nextStart")
         detail = look["detail"] or {"keys": [], "workers": [], "dead": []}
         for one in detail["keys"]:

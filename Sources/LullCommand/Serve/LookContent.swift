@@ -144,6 +144,7 @@ extension DurableStatus {
         let times = [
             ("oldestDue", instants.ago(oldestDue, "oldest", of: owner, at: now)),
             ("paused", instants.ago(pause?.age, "paused", of: owner, at: now)),
+            ("oldestEntry", instants.ago(oldestEntry, "entry", of: owner, at: now)),
             ("nextStart", instants.ahead(nextStart, "start", of: owner, at: now)),
         ]
         let figures = measures.map { measure in

@@ -10,6 +10,9 @@ extension RedisStore {
     /// The key with the script for producers in other languages.
     static let scripts = "lull:scripts"
 
+    /// The key that says for a day that a namespace was forgotten, so that it is not missed.
+    private static func mark(ofForgotten namespace: String) -> String { "lull:forgotten:\(namespace)" }
+
     @discardableResult
     package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         guard let rules else {
@@ -20,12 +23,22 @@ extension RedisStore {
             }
             return found.rules
         }
+        try await create(namespace, rules)
+        return rules
+    }
+
+    /// Creates the shards of a namespace that are not there, and returns whether there were any.
+    @discardableResult
+    private func create(_ namespace: String, _ rules: DurableRules) async throws(DurableError) -> Bool {
         // The first shard says how many there are.
         // All leases are counted in one place.
         var shards = state.change { $0.known.shards[namespace] } ?? (rules.maxRunning == nil ? newShards : 1)
         var shard = 0
+        var wasMissing = false
         while shard < shards {
-            shards = try await open(ShardPlace(namespace, shard), of: shards, rules)
+            let opened = try await open(ShardPlace(namespace, shard), of: shards, rules)
+            shards = opened.shards
+            wasMissing = wasMissing || opened.isNew
             shard += 1
         }
         state.changeAndWake { state in
@@ -36,13 +49,15 @@ extension RedisStore {
         }
         _ = try await ask(Command("SADD", Self.names, namespace))
         _ = try await ask(Command("HSET", Self.scripts, "append", Script.append.text))
-        return rules
+        // After the shards: whoever sees no mark any more finds them.
+        _ = try await ask(Command("DEL", Self.mark(ofForgotten: namespace)))
+        return wasMissing
     }
 
-    /// Opens a shard, and returns how many there are.
+    /// Opens a shard, and returns how many there are, and whether this one was missing.
     private func open(
         _ place: ShardPlace, of shards: Int, _ rules: DurableRules
-    ) async throws(DurableError) -> Int {
+    ) async throws(DurableError) -> (shards: Int, isNew: Bool) {
         while true {
             let found: ShardMeta?
             do throws(DurableError) { found = try await metaIfThere(of: place) } catch {
@@ -53,7 +68,7 @@ extension RedisStore {
             if let found, rules.maxRunning != nil, found.shards > 1 {
                 throw Connection.error(ServerError("SHARDS \(found.shards)"), in: place.namespace)
             }
-            if let found, found.rules == given { return found.shards }
+            if let found, found.rules == given { return (found.shards, false) }
             let now: CoreInstant
             if let found { now = found.now } else { now = try await serverTime() }
             var write = KeyWrite(key: Scripts.sentinel, expected: found == nil ? nil : [])
@@ -73,7 +88,7 @@ extension RedisStore {
                 }
             }
             if try await write.isDone(in: place, settings: found?.settings ?? [], at: now, [], by: self) {
-                return found?.shards ?? shards
+                return (found?.shards ?? shards, found == nil)
             }
         }
     }
@@ -92,11 +107,13 @@ extension RedisStore {
         if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
             throw .hasWork(status)
         }
+        // Stores that go on using it must not take it for lost.
+        _ = try await ask(Command("SET", Self.mark(ofForgotten: namespace), "", "EX", "86400"))
         for place in places.reversed() {
             let isRemoved = try await remove(place)
             if isRemoved { continue }
             // Work has come meanwhile. The shards that were deleted are needed again.
-            try await open(namespace, rules)
+            try await create(namespace, rules)
             let status = try await status().first { $0.namespace == namespace }
             throw .hasWork(status ?? DurableStatus(namespace: namespace, rules: rules))
         }
@@ -175,10 +192,10 @@ extension RedisStore {
 
     package func reopen(_ namespace: String) async throws(DurableError) -> Bool {
         guard let rules = state.change({ $0.known.rules[namespace] }) else { return false }
-        // Of several processes, one of them counts.
-        let isLost = (try? await metaIfThere(of: ShardPlace(namespace, 0))) == nil
-        try await open(namespace, rules)
-        if isLost {
+        let isForgotten = try await ask(Command("EXISTS", Self.mark(ofForgotten: namespace))).number == 1
+        // Of several processes, the one counts that creates it.
+        let wasMissing = try await create(namespace, rules)
+        if wasMissing, !isForgotten {
             logLine(
                 "Lull: the Redis server does not have the namespace \(namespace) any more, nor what was pending in it: "
                     + "it is opened again",

@@ -170,4 +170,23 @@ struct RedisConnectionTests {
         #expect(try await store.health().reopenings == 1)
         await store.close()
     }
+
+    @Test
+    func `to a server on which a namespace was forgotten open it again, and count no loss`() async throws {
+        let server = try TestRedis(["save ''"])
+        let store = try await RedisStore(url: server.url(), shards: 2)
+        let other = try await RedisStore(url: server.url())
+        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
+        try await other.forget("n")
+        for number in 0..<5 { _ = try await submit(number, to: store) }
+        #expect(try await count(store) == 5)
+        #expect(try await store.health().reopenings == 0)
+        // What is lost after that is lost, also if it is one shard.
+        let loss = "for _, key in ipairs(redis.call('KEYS', '{lull:n:1}*')) do redis.call('DEL', key) end"
+        try server("EVAL", loss, "0")
+        for number in 0..<5 { _ = try await submit(number, to: store) }
+        #expect(try await store.health().reopenings == 1)
+        await store.close()
+        await other.close()
+    }
 }

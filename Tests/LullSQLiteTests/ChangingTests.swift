@@ -22,14 +22,16 @@ import Testing
     }
 
     private func begin() throws -> DurableSweep<Int64> {
-        try file.read { transaction throws(DurableError) in try transaction.sweep(of: "n", matching: .all) }
+        try file.read { transaction throws(DurableError) in
+            try transaction.sweep(of: transaction.namespace("n"), matching: .all, at: transaction.now)
+        }
     }
 
     /// Makes the shortest step.
     private func step(_ change: DurableChange, _ sweep: inout DurableSweep<Int64>) throws {
         let rest = sweep
         sweep = try file.write { transaction throws(DurableError) in
-            try transaction.change(change, rest, in: "n", for: .zero)
+            try transaction.change(change, rest, in: transaction.namespace("n"), for: .zero)
         }
     }
 
@@ -69,7 +71,7 @@ import Testing
         #expect(sweep.count == 32)
         // The newest key ends in another way, and the next one gets its row's number.
         _ = try other.write { transaction throws(DurableError) in
-            try transaction.change(.cancel, bytes("key 39"), in: "n")
+            try transaction.change(.cancel, bytes("key 39"), in: transaction.namespace("n"), at: transaction.now)
         }
         machine.pass(1)
         try other.submit(submission("new", "value"))

@@ -63,7 +63,9 @@ import Testing
         #expect(try values == 3000)
         let id = try #require(run).id
         let retried = try pages {
-            let answer = try file.write { transaction throws(DurableError) in try transaction.retry(id, in: "n") }
+            let answer = try file.write { transaction throws(DurableError) in
+                try transaction.retry(id, in: transaction.namespace("n"), at: transaction.now)
+            }
             #expect(answer == .accepted)
         }
         #expect(retried < 10)
@@ -139,7 +141,10 @@ import Testing
         #expect(try values == 60)
         _ = try file.change(.cancel, allIn: "n")
         #expect(try values == 20)
-        #expect(try file.write { transaction throws(DurableError) in try transaction.discard(run.id, in: "n") })
+        #expect(
+            try file.write { transaction throws(DurableError) in
+                try transaction.discard(run.id, in: transaction.namespace("n"))
+            })
         #expect(try values == 0)
     }
 
@@ -155,7 +160,7 @@ import Testing
             }
         }
         let cancelled = try file.write { transaction throws(DurableError) in
-            try transaction.change(.cancel, submittedBy: 7, in: "n").count
+            try transaction.change(.cancel, submittedBy: 7, in: transaction.namespace("n"), at: transaction.now).count
         }
         #expect(cancelled == count)
         #expect(try values == 2)

@@ -86,7 +86,7 @@ import Testing
         let answers = Guarded<[Int]>([])
         try place.execute("DROP TABLE dead")
         let bad = StoreCall(writes: true) { file throws(DurableError) in
-            try file.discard(1, in: "n")
+            try file.discard(1, in: file.namespace("n"))
         } receive: { result, _ in
             #expect(throws: DurableError.self) { try result.get() }
             return { answers.change { $0.append(1) } }

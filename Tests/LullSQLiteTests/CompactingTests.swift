@@ -37,7 +37,7 @@ import Testing
         file.write(calls)
         let cancels = (0..<count).filter { !$0.isMultiple(of: 20) }.map { number in
             StoreCall.succeeding { file throws(DurableError) in
-                try file.change(.cancel, bytes("key \(number)"), in: "n")
+                try file.change(.cancel, bytes("key \(number)"), in: file.namespace("n"), at: file.now)
             }
         }
         file.write(cancels)

@@ -46,7 +46,8 @@ import Testing
                 _ = try transaction.list(in: "n")
                 for dead in try transaction.dead(in: "n") {
                     _ = try transaction.state(
-                        of: DurableReceipt(namespace: "n", key: dead.key, generation: 1, dueIn: nil, due: nil))
+                        of: DurableReceipt(namespace: "n", key: dead.key, generation: 1, dueIn: nil, due: nil),
+                        in: transaction.namespace("n"), at: transaction.now)
                 }
             }
         }

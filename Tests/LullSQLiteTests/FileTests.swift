@@ -89,7 +89,10 @@ import Testing
         #expect(dead.map(\.error) == ["no"])
         #expect(try file.status()?.dead == 1)
         let id = try #require(dead.first?.id)
-        #expect(try file.write { transaction throws(DurableError) in try transaction.retry(id, in: "n") } == .accepted)
+        #expect(
+            try file.write { transaction throws(DurableError) in
+                try transaction.retry(id, in: transaction.namespace("n"), at: transaction.now)
+            } == .accepted)
         let run = try #require(try file.claim(claim()).first)
         #expect((run.id, run.attempt, run.values) == (id, 1, [bytes("one")]))
     }

@@ -50,7 +50,7 @@ import Testing
             case 4:
                 let change: DurableChange = random.oneIn(2) ? .flush : .cancel
                 _ = try file.write { transaction throws(DurableError) in
-                    try transaction.change(change, bytes(key), in: "n")
+                    try transaction.change(change, bytes(key), in: transaction.namespace("n"), at: transaction.now)
                 }
             case 5 where random.oneIn(20): _ = try file.change(random.oneIn(2) ? .flush : .cancel, allIn: "n")
             case 6:
@@ -62,9 +62,9 @@ import Testing
                 let discards = random.oneIn(2)
                 _ = try file.write { transaction throws(DurableError) in
                     if discards {
-                        _ = try transaction.discard(dead.id, in: "n")
+                        _ = try transaction.discard(dead.id, in: transaction.namespace("n"))
                     } else {
-                        _ = try transaction.retry(dead.id, in: "n")
+                        _ = try transaction.retry(dead.id, in: transaction.namespace("n"), at: transaction.now)
                     }
                 }
             default: try file.submit(submission(key, "value"))

@@ -126,10 +126,12 @@ import Testing
         try file.write { transaction throws(DurableError) in
             _ = try transaction.submit(submission("b", "two"))
             switch ending {
-            case "cancel": _ = try transaction.change(.cancel, bytes("b"), in: "n")
+            case "cancel":
+                _ = try transaction.change(.cancel, bytes("b"), in: transaction.namespace("n"), at: transaction.now)
             case "maxCount": _ = try transaction.submit(submission("b", "three"))
             case "leading": _ = try transaction.submit(submission("new", "one"))
-            case "flush": _ = try transaction.change(.flush, bytes("b"), in: "n")
+            case "flush":
+                _ = try transaction.change(.flush, bytes("b"), in: transaction.namespace("n"), at: transaction.now)
             default: transaction.now = transaction.now.advanced(by: .nanoseconds(5))
             }
         }

@@ -126,17 +126,7 @@ extension ShardedStore {
         let sums = try await answers(
             to: keys.map { key in
                 KeyCall(namespace, key) { table throws(DurableError) in
-                    var sum = ChangeSum()
-                    switch change {
-                    case .flush:
-                        (sum.flushed, sum.mixed) = try table.flush(
-                            submittedBy: submitter, in: table.namespace, at: table.now)
-                        sum.count = sum.flushed.count
-                    case .cancel:
-                        (sum.count, sum.mixed) = try table.cancel(
-                            submittedBy: submitter, in: table.namespace, at: table.now)
-                    }
-                    return sum
+                    try table.change(change, submittedBy: submitter, in: table.namespace, at: table.now)
                 }
             }
         )

@@ -62,6 +62,17 @@ extension RowStore {
         try await step(access, body, then: { answer, _ in answer })
     }
 
+    /// Makes a step in a namespace, whose answer concerns nobody but the caller.
+    private func step<Answer: Sendable>(
+        _ kind: StepAccess.Kind, in name: String, keys: [[UInt8]] = [],
+        _ body: @escaping @Sendable (inout Table, DurableNamespace) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await step(StepAccess(kind, name, keys: keys)) { table throws(DurableError) in
+            let namespace = try table.namespace(name)
+            return try body(&table, namespace)
+        }
+    }
+
     // MARK: - Namespaces
 
     @discardableResult
@@ -113,8 +124,8 @@ extension RowStore {
 
     @discardableResult
     package func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
-        try await step(StepAccess(.writes, namespace, keys: [key])) { table throws(DurableError) in
-            try table.touch(key, in: namespace, wait: wait)
+        try await step(.writes, in: namespace, keys: [key]) { table, namespace throws(DurableError) in
+            try table.touch(key, wait: wait, in: namespace, at: table.now)
         }
     }
 
@@ -124,16 +135,16 @@ extension RowStore {
     ) async throws(DurableError) -> ChangeSum {
         switch target {
         case .keys(let keys):
-            return try await step(StepAccess(.writes, namespace, keys: keys)) { table throws(DurableError) in
+            return try await step(.writes, in: namespace, keys: keys) { table, namespace throws(DurableError) in
                 var counts: [Int] = []
-                for key in keys { counts.append(try table.change(change, key, in: namespace)) }
+                for key in keys { counts.append(try table.change(change, key, in: namespace, at: table.now)) }
                 return ChangeSum(of: counts)
             }
         case .selection(let selection):
             return ChangeSum(of: [try await sweep(change, matching: selection, in: namespace).count])
         case .submitter(let submitter):
-            return try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
-                try table.change(change, submittedBy: submitter, in: namespace)
+            return try await step(.writes, in: namespace) { table, namespace throws(DurableError) in
+                try table.change(change, submittedBy: submitter, in: namespace, at: table.now)
             }
         }
     }
@@ -143,13 +154,13 @@ extension RowStore {
     private func sweep(
         _ change: DurableChange?, matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> DurableSweep<Table.Place> {
-        var sweep = try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            try table.sweep(of: namespace, matching: selection)
+        var sweep = try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
+            try table.sweep(of: namespace, matching: selection, at: table.now)
         }
         while !sweep.isComplete {
             let rest = sweep
-            sweep = try await step(StepAccess(change == nil ? .reads : .writes, namespace)) {
-                table throws(DurableError) in
+            sweep = try await step(change == nil ? .reads : .writes, in: namespace) {
+                table, namespace throws(DurableError) in
                 try table.change(change, rest, in: namespace)
             }
         }
@@ -182,7 +193,8 @@ extension RowStore {
         of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
     ) async throws(DurableError) -> [Int64] {
         let (found, wait, mark) = try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            (try table.interruptions(of: worker, besides: known, in: namespace), table.now)
+            let namespace = try table.namespace(namespace)
+            return (try table.interruptions(of: worker, besides: known, in: namespace, at: table.now), table.now)
         } then: { answer, signal in
             let (found, now) = answer
             let next = found.next.map { min(time, DurableNamespace.time(from: now, to: $0)) }
@@ -194,24 +206,24 @@ extension RowStore {
     }
 
     package func announce(_ worker: DurableWorker.Identity, in namespace: String) async throws(DurableError) {
-        try await step(StepAccess(.works, namespace)) { table throws(DurableError) in
-            try table.announce(worker, in: try table.namespace(namespace))
+        try await step(.works, in: namespace) { table, namespace throws(DurableError) in
+            try table.announce(worker, in: namespace)
         }
     }
 
     // MARK: - Dead runs
 
     package func retry(_ runs: [Int64], in namespace: String) async throws(DurableError) -> [DurableRetry] {
-        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+        try await step(.writes, in: namespace) { table, namespace throws(DurableError) in
             var answers: [DurableRetry] = []
-            for run in runs { answers.append(try table.retry(run, in: namespace)) }
+            for run in runs { answers.append(try table.retry(run, in: namespace, at: table.now)) }
             return answers
         }
     }
 
     @discardableResult
     package func discard(_ runs: [Int64], in namespace: String) async throws(DurableError) -> Int {
-        try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
+        try await step(.writes, in: namespace) { table, namespace throws(DurableError) in
             var count = 0
             for run in runs where try table.discard(run, in: namespace) { count += 1 }
             return count
@@ -221,8 +233,8 @@ extension RowStore {
     // MARK: - Questions
 
     package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
-        try await step(StepAccess(.reads, receipt.namespace, keys: [receipt.key])) { table throws(DurableError) in
-            try table.state(of: receipt)
+        try await step(.reads, in: receipt.namespace, keys: [receipt.key]) { table, namespace throws(DurableError) in
+            try table.state(of: receipt, in: namespace, at: table.now)
         }
     }
 
@@ -241,48 +253,47 @@ extension RowStore {
     package func list(
         in namespace: String, prefix: [UInt8], from start: [UInt8], limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            try table.list(prefix: prefix, from: start, limit: limit, in: try table.namespace(namespace))
+        try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
+            try table.list(prefix: prefix, from: start, limit: limit, in: namespace)
         }
     }
 
     package func upcoming(
         in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableListing<[UInt8]>] {
-        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            try table.upcoming(limit: limit, in: try table.namespace(namespace))
+        try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
+            try table.upcoming(limit: limit, in: namespace)
         }
     }
 
     package func ended(
         of key: [UInt8]?, in namespace: String, limit: Int
     ) async throws(DurableError) -> [DurableEnd<[UInt8]>] {
-        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            try table.ended(of: key, limit: limit, in: try table.namespace(namespace))
+        try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
+            try table.ended(of: key, limit: limit, in: namespace)
         }
     }
 
     package func workers(in namespace: String) async throws(DurableError) -> [DurableWorker] {
-        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            try table.workers(of: try table.namespace(namespace))
+        try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
+            try table.workers(of: namespace)
         }
     }
 
     package func deadRuns(
         matching selection: DurableSelection, in namespace: String, newestFirst: Bool, limit: Int, withValues: Bool
     ) async throws(DurableError) -> [DurableDeadRun<[UInt8]>] {
-        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
+        try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
             try table.deadRuns(
-                matching: selection, newestFirst: newestFirst, limit: limit, withValues: withValues,
-                in: try table.namespace(namespace))
+                matching: selection, newestFirst: newestFirst, limit: limit, withValues: withValues, in: namespace)
         }
     }
 
     package func deadRun(
         _ run: Int64, in namespace: String
     ) async throws(DurableError) -> DurableDeadRun<[UInt8]>? {
-        try await step(StepAccess(.reads, namespace)) { table throws(DurableError) in
-            try table.deadRun(run, in: try table.namespace(namespace))
+        try await step(.reads, in: namespace) { table, namespace throws(DurableError) in
+            try table.deadRun(run, in: namespace)
         }
     }
 
@@ -299,9 +310,9 @@ extension StoreTable {
     ///
     /// - Parameter time: How long it takes, about. The commit comes on top.
     package mutating func change(
-        _ change: DurableChange?, _ sweep: DurableSweep<Place>, in name: String, for time: Duration = .milliseconds(20)
+        _ change: DurableChange?, _ sweep: DurableSweep<Place>, in namespace: DurableNamespace,
+        for time: Duration = .milliseconds(20)
     ) throws(DurableError) -> DurableSweep<Place> {
-        let namespace = try namespace(name)
         let end = ContinuousClock.now.advanced(by: time)
         var sweep = sweep
         repeat {

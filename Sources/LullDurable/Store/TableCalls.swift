@@ -1,6 +1,6 @@
 package import LullCore
 
-// What the calls of a store do in a step, by the names of namespaces: each written once for all stores of rows.
+// What those calls of a store do in a step that are more than a step of ``DurableTable``.
 
 extension StoreTable {
     // MARK: - Namespaces
@@ -57,43 +57,6 @@ extension StoreTable {
         return try submit(submission, in: namespace, at: now)
     }
 
-    /// See ``StoreCalls/touch(_:in:wait:)``.
-    package mutating func touch(
-        _ key: [UInt8], in name: String, wait: CoreDuration?
-    ) throws(DurableError) -> Bool {
-        try touch(key, wait: wait, in: try namespace(name), at: now)
-    }
-
-    /// Flushes or cancels a key: see ``StoreCalls/change(_:_:in:)``.
-    package mutating func change(
-        _ change: DurableChange, _ key: [UInt8], in name: String
-    ) throws(DurableError) -> Int {
-        try self.change(change, key, in: try namespace(name), at: now)
-    }
-
-    /// Flushes or cancels what comes from one submitter alone: see ``ChangeTarget``.
-    package mutating func change(
-        _ change: DurableChange, submittedBy submitter: Int64, in name: String
-    ) throws(DurableError) -> ChangeSum {
-        let namespace = try namespace(name)
-        var sum = ChangeSum()
-        switch change {
-        case .flush:
-            (sum.flushed, sum.mixed) = try flush(submittedBy: submitter, in: namespace, at: now)
-            sum.count = sum.flushed.count
-        case .cancel:
-            (sum.count, sum.mixed) = try cancel(submittedBy: submitter, in: namespace, at: now)
-        }
-        return sum
-    }
-
-    /// Begins a change of the keys of a selection, or a count of them.
-    package mutating func sweep(
-        of name: String, matching selection: DurableSelection
-    ) throws(DurableError) -> DurableSweep<Place> {
-        try sweep(of: try namespace(name), matching: selection, at: now)
-    }
-
     // MARK: - Workers
 
     /// Makes several calls of a worker, each with an answer of its own: see ``StoreCalls/exchange(_:_:)``.
@@ -124,35 +87,30 @@ extension StoreTable {
         return TableExchange.Claimed(runs: runs, dead: dead, next: next, pause: namespace.pause)
     }
 
-    /// Looks for interrupted runs: see ``StoreCalls/interruptions(of:besides:in:atMost:)``.
-    package mutating func interruptions(
-        of worker: Int64, besides known: [Int64], in name: String
-    ) throws(DurableError) -> DurableInterruptions {
-        try interruptions(of: worker, besides: known, in: try namespace(name), at: now)
-    }
-
-    /// See ``StoreCalls/retry(_:in:)``.
-    package mutating func retry(_ run: Int64, in name: String) throws(DurableError) -> DurableRetry {
-        try retry(run, in: try namespace(name), at: now)
-    }
-
-    /// See ``StoreCalls/discard(_:in:)``.
-    package mutating func discard(_ run: Int64, in name: String) throws(DurableError) -> Bool {
-        try discard(run, in: try namespace(name))
-    }
-
     // MARK: - Questions
-
-    /// See ``StoreCalls/state(of:)``.
-    package mutating func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
-        try state(of: receipt, in: try namespace(receipt.namespace), at: now)
-    }
 
     /// See ``StoreCalls/status()``.
     package mutating func status() throws(DurableError) -> [DurableStatus] {
         var all: [DurableStatus] = []
         for namespace in try namespaces() { all.append(try status(of: namespace)) }
         return all
+    }
+}
+
+extension DurableTable {
+    /// Flushes or cancels what comes from one submitter alone: see ``ChangeTarget``.
+    package mutating func change(
+        _ change: DurableChange, submittedBy submitter: Int64, in namespace: DurableNamespace, at now: CoreInstant
+    ) throws(DurableError) -> ChangeSum {
+        var sum = ChangeSum()
+        switch change {
+        case .flush:
+            (sum.flushed, sum.mixed) = try flush(submittedBy: submitter, in: namespace, at: now)
+            sum.count = sum.flushed.count
+        case .cancel:
+            (sum.count, sum.mixed) = try cancel(submittedBy: submitter, in: namespace, at: now)
+        }
+        return sum
     }
 }
 

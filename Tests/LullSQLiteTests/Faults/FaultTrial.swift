@@ -228,8 +228,8 @@ final class FaultTrial {
         do throws(DurableError) {
             _ = try file.write { transaction throws(DurableError) in
                 cancels
-                    ? try transaction.change(.cancel, bytes(key), in: "n")
-                    : try transaction.change(.flush, bytes(key), in: "n")
+                    ? try transaction.change(.cancel, bytes(key), in: transaction.namespace("n"), at: transaction.now)
+                    : try transaction.change(.flush, bytes(key), in: transaction.namespace("n"), at: transaction.now)
             }
             if cancels { ledger.cancel(key, isCertain: true) }
         } catch {

@@ -143,10 +143,12 @@ extension SQLiteTransaction {
 extension SQLiteFile {
     func change(_ change: DurableChange, allIn name: String) throws(DurableError) -> Int {
         var sweep = try read { transaction throws(DurableError) in
-            try transaction.sweep(of: name, matching: .all)
+            try transaction.sweep(of: transaction.namespace(name), matching: .all, at: transaction.now)
         }
         while !sweep.isComplete {
-            sweep = try write { transaction throws(DurableError) in try transaction.change(change, sweep, in: name) }
+            sweep = try write { transaction throws(DurableError) in
+                try transaction.change(change, sweep, in: transaction.namespace(name))
+            }
         }
         return sweep.count
     }
@@ -175,7 +177,9 @@ extension SQLiteFile {
     }
 
     func state(of receipt: DurableReceipt) throws(DurableError) -> DurableState {
-        try read { transaction throws(DurableError) in try transaction.state(of: receipt) }
+        try read { transaction throws(DurableError) in
+            try transaction.state(of: receipt, in: transaction.namespace(receipt.namespace), at: transaction.now)
+        }
     }
 
     func status() throws(DurableError) -> DurableStatus? {

@@ -59,6 +59,18 @@ struct ServeLookTests {
         #expect(text(instants.ago(.seconds(1), "seen", of: [1], at: 106 * Self.second)) == "105")
     }
 
+    @Test func `every time among the figures of a namespace is the same in the next look`() throws {
+        var status = DurableStatus(namespace: "n", rules: try DurableRules(.debounce(for: .seconds(1))))
+        var instants = Instants()
+        let looks = (0..<3).map { number in
+            (status.oldestDue, status.oldestEntry) = (.seconds(5 + number), .seconds(7 + number))
+            status.nextStart = .seconds(30 - number)
+            instants.begin()
+            return text(.object(status.json(&instants, at: (100 + Int64(number)) * Self.second)))
+        }
+        #expect(Set(looks).count == 1, "\(looks)")
+    }
+
     // MARK: - Content
 
     private func content(_ keys: [Int], namespace: String? = "n") -> LookContent {

@@ -39,7 +39,7 @@ public final class PostgresStore: DurableStore, FunctionStore {
 
     let client: Client
     package var connections: any ServerConnections { client }
-    package func add(_ entry: SubmitQueue.Entry) -> Bool { client.add(entry) }
+    package func add(_ entry: SubmitQueue.Entry) -> Bool { client.add { $0.add(entry) } }
     let schema: String
     package let options: ServerOptions
     package let state: Guarded<ServerState<Known>>

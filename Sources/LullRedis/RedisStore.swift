@@ -108,7 +108,7 @@ public final class RedisStore: DurableStore, ShardedStore {
             throw error
         }
         newShards = shards ?? (server.isCluster ? Self.shardsInCluster : 1)
-        if case .replicas(let count) = server.durability { _ = client.add(.replicas(count)) }
+        if case .replicas(let count) = server.durability { _ = client.add { $0.wantedReplicas = count } }
     }
 
     deinit { client.beginClosing() }

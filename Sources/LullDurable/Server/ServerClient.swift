@@ -2,15 +2,15 @@
 package final class ServerClient<Loop: ServerLoop>: ServerConnections {
     package typealias Answer = ServerAnswer<Loop.Wire>
 
-    private let thread: StoreThread<ServerItem<Loop>>
+    private let thread: StoreThread<@Sendable (Loop) -> Void>
 
     /// Starts the thread.
     package init(_ name: String, _ makeLoop: @escaping @Sendable () -> Loop) throws(DurableError) {
         thread = try StoreThread(name) { makeLoop().run($0) }
     }
 
-    /// Gives something to the thread; false if it takes no more.
-    package func add(_ item: Loop.Item) -> Bool { thread.add(.own(item)) }
+    /// Lets the thread do something; false if it takes no more.
+    package func add(_ call: @escaping @Sendable (Loop) -> Void) -> Bool { thread.add(call) }
 
     /// Makes a call, and waits for its answer.
     package func call(_ request: Loop.Wire.Request, isRepeatable: Bool = true, atMost time: Duration) async -> Answer {
@@ -24,27 +24,15 @@ package final class ServerClient<Loop: ServerLoop>: ServerConnections {
         _ request: Loop.Wire.Request, isRepeatable: Bool = true, atMost time: Duration,
         _ answer: @escaping @Sendable (Answer) -> Void
     ) {
-        let call = ServerCall(request: request, isRepeatable: isRepeatable, deadline: .now + time, answer: answer)
-        if !thread.add(.call(call)) { answer(.closed) }
+        let deadline = ContinuousClock.now + time
+        let isAdded = add { loop in
+            loop.send(ServerJob(request, until: deadline, isRepeatable: isRepeatable, answer: answer))
+        }
+        if !isAdded { answer(.closed) }
     }
 
-    package func listen(_ namespace: String) { _ = thread.add(.listen(namespace)) }
+    package func listen(_ namespace: String) { _ = add { $0.listener.listen(namespace) } }
     package var isClosed: Bool { thread.isClosed }
     package func beginClosing() { thread.beginClosing() }
     package func close() async { await thread.close() }
-}
-
-/// What callers give to the thread.
-enum ServerItem<Loop: ServerLoop>: Sendable {
-    case own(Loop.Item)
-    case call(ServerCall<Loop.Wire>)
-    /// Listens to the hints of a namespace from now on.
-    case listen(String)
-}
-
-struct ServerCall<Wire: ServerWire>: Sendable {
-    let request: Wire.Request
-    let isRepeatable: Bool
-    let deadline: ContinuousClock.Instant
-    let answer: @Sendable (ServerAnswer<Wire>) -> Void
 }

@@ -77,8 +77,8 @@ package final class ServerLink<Wire: ServerWire> {
     /// The instant at which there is something to do without the descriptor.
     var deadline: Instant? {
         var first: Instant?
-        for job in sent { first = min(job.deadline, first ?? job.deadline) }
-        for job in waiting { first = min(job.deadline, first ?? job.deadline) }
+        for index in sent.indices { first = min(sent[index].deadline, first ?? sent[index].deadline) }
+        for index in waiting.indices { first = min(waiting[index].deadline, first ?? waiting[index].deadline) }
         switch state {
         case .closed(let until): return isFree && !staysConnected ? nil : min(until, first ?? until)
         case .connecting(_, let until, _): return min(until, first ?? until)
@@ -91,10 +91,10 @@ package final class ServerLink<Wire: ServerWire> {
     /// Does what is to be done now without the descriptor.
     func step(at now: Instant) {
         // A server that is silent may have been cut off.
-        if sent.contains(where: { $0.deadline <= now }) {
+        if isLate(sent, at: now) {
             fail(ConnectionFailure("\(host): no answer in time"), at: now)
         }
-        if waiting.contains(where: { $0.deadline <= now }) {
+        if isLate(waiting, at: now) {
             let expired = waiting.filter { $0.deadline <= now }
             waiting.removeAll { $0.deadline <= now }
             for job in expired { job.giveUp(trouble) }
@@ -135,6 +135,12 @@ package final class ServerLink<Wire: ServerWire> {
             }
             if case .ready = state { send(over: wire, at: now) }
         }
+    }
+
+    private func isLate(_ jobs: [Job], at now: Instant) -> Bool {
+        // By their numbers, as in ``ServerLoop``.
+        for index in jobs.indices where jobs[index].deadline <= now { return true }
+        return false
     }
 
     private func connect(at now: Instant) {
@@ -184,11 +190,15 @@ package final class ServerLink<Wire: ServerWire> {
     private func send(over wire: Wire, at now: Instant) {
         let count = min(waiting.count, Wire.window - sent.count)
         guard count > 0 else { return }
-        let jobs = waiting.prefix(count)
-        waiting.removeFirst(count)
-        sent += jobs
+        let first = sent.count
+        if sent.isEmpty, count == waiting.count {
+            swap(&sent, &waiting)
+        } else {
+            sent += waiting.prefix(count)
+            waiting.removeFirst(count)
+        }
         do throws(ConnectionFailure) {
-            for job in jobs { try wire.send(job.request, until: job.deadline) }
+            for index in first..<sent.count { try wire.send(sent[index].request, until: sent[index].deadline) }
             isSending = try wire.flush()
         } catch {
             fail(error, at: now)

@@ -3,8 +3,6 @@ internal import Lull
 /// What the thread of a store on a server does: it takes what callers give to it, and sends it over its connections.
 package protocol ServerLoop: AnyObject, SendableMetatype {
     associatedtype Wire: ServerWire
-    /// What callers give to the thread, beside calls.
-    associatedtype Item: Sendable
 
     typealias Instant = ContinuousClock.Instant
 
@@ -12,8 +10,6 @@ package protocol ServerLoop: AnyObject, SendableMetatype {
     var links: [ServerLink<Wire>] { get }
     var listener: ServerListener<Wire> { get }
     var timers: ServerTimers { get set }
-
-    func take(_ item: Item)
 
     /// Adds a request to one of the connections.
     func send(_ job: ServerJob<Wire>)
@@ -33,33 +29,36 @@ package protocol ServerLoop: AnyObject, SendableMetatype {
 
 extension ServerLoop {
     /// Makes calls until the client is closed and all have been answered.
-    func run(_ thread: StoreThread<ServerItem<Self>>) {
+    func run(_ thread: StoreThread<@Sendable (Self) -> Void>) {
         while true {
-            let (items, isClosed) = thread.takeCalls()
-            for item in items {
-                switch item {
-                case .own(let item): take(item)
-                case .call(let call):
-                    send(
-                        ServerJob(
-                            call.request, until: call.deadline, isRepeatable: call.isRepeatable, answer: call.answer))
-                case .listen(let namespace): listener.listen(namespace)
-                }
-            }
+            let (calls, isClosed) = thread.takeCalls()
+            for index in calls.indices { calls[index](self) }
             if isClosed { listener.link.staysConnected = false }
             let now = Instant.now
             for call in timers.takeDue(at: now) { call() }
             work(at: now)
-            let own = links
-            let all = own + [listener.link]
-            for link in all { link.step(at: now) }
+            var links = links
+            let others = links.count
+            links.append(listener.link)
+            // By their numbers: this code is not specialised for a wire, and would look for the type of a collection.
+            for index in links.indices { links[index].step(at: now) }
             if isReady { continue }
-            if isClosed, !isWaiting, timers.deadline == nil, own.allSatisfy(\.isFree) { return }
-            let waiting = all.compactMap { link in link.descriptor.map { (link, $0) } }
-            let instants = all.compactMap(\.deadline) + [timers.deadline, deadline].compactMap(\.self)
-            let ready = thread.wait(for: waiting.map(\.1), until: instants.min())
+            var isFree = !isWaiting && timers.deadline == nil
+            var instants = [timers.deadline, deadline]
+            var descriptors: [(number: Int32, wait: DescriptorWait)] = []
+            var places: [Int] = []
+            for index in links.indices {
+                let link = links[index]
+                if index < others, !link.isFree { isFree = false }
+                instants.append(link.deadline)
+                guard let descriptor = link.descriptor else { continue }
+                descriptors.append(descriptor)
+                places.append(index)
+            }
+            if isClosed, isFree { return }
+            let ready = thread.wait(for: descriptors, until: instants.compactMap(\.self).min())
             let then = Instant.now
-            for index in ready { waiting[index].0.descriptorIsReady(at: then) }
+            for index in ready { links[places[index]].descriptorIsReady(at: then) }
         }
     }
 }

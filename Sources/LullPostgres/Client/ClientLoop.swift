@@ -40,7 +40,7 @@ final class ClientLoop: ServerLoop {
             Link(url.hosts, Connection.init), { _ in Statement("LISTEN \(schema)") }, hinted: hinted)
     }
 
-    func take(_ entry: SubmitQueue.Entry) { queue.add(entry) }
+    func add(_ entry: SubmitQueue.Entry) { queue.add(entry) }
 
     func send(_ job: Job) {
         switch job.request.role {

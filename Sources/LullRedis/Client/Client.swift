@@ -23,17 +23,17 @@ struct WriteTerms: Sendable {
 }
 
 extension Client {
-    func add(_ step: KeyStep) { if !add(.step(step)) { step.finish(.closed) } }
+    func add(_ step: KeyStep) { if !add({ $0.runner.add(step) }) { step.finish(.closed) } }
 
     func add(_ exchange: ShardExchange) {
-        if !add(.exchange(exchange)) { exchange.answer(.failure(.closed)) }
+        if !add({ $0.runner.exchange(exchange) }) { exchange.answer(.failure(.closed)) }
     }
 
     /// Writes what no step has made of a row; returns false if something has changed meanwhile, and nothing was
     /// written.
     func write(_ write: KeyWrite, _ terms: WriteTerms, replicas: Int?) async throws(DurableError) -> Bool {
         let answer = await withCheckedContinuation { continuation in
-            let isAdded = add(.write(write, terms) { continuation.resume(returning: $0) })
+            let isAdded = add { $0.send(write, terms) { continuation.resume(returning: $0) } }
             if !isAdded { continuation.resume(returning: .closed) }
         }
         return try answer.get(in: terms.place.namespace).replies(for: replicas)[0].list?.isEmpty == true

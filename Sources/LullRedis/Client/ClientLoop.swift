@@ -4,15 +4,6 @@ internal import LullDurable
 
 /// The thread of a client: its connections, its steps, and what is sent where.
 final class ClientLoop: ServerLoop, RowServer {
-    /// What callers give to the thread.
-    enum Item: Sendable {
-        case step(KeyStep)
-        case exchange(ShardExchange)
-        case write(KeyWrite, WriteTerms, @Sendable (Job.Answer) -> Void)
-        /// The number of replicas for which what is written waits.
-        case replicas(Int)
-    }
-
     /// What the thread sees beside what it was asked for.
     enum Notice: Sendable {
         /// Others say that something may be due in a namespace; nil if in any, since hints may have been missed.
@@ -32,7 +23,7 @@ final class ClientLoop: ServerLoop, RowServer {
     let noticed: (Notice) -> Void
     private(set) lazy var runner = StepRunner(self)
     /// The number of replicas that have to have what is written.
-    private(set) var wantedReplicas: Int?
+    var wantedReplicas: Int?
     /// The servers of a cluster, or the one that the URL names.
     private var nodes: [RedisURL.Address?: Node] = [:]
     let listener: ServerListener<Connection>
@@ -64,15 +55,6 @@ final class ClientLoop: ServerLoop, RowServer {
     }
 
     var links: [Link] { nodes.values.flatMap { [$0.steps, $0.calls] } }
-
-    func take(_ item: Item) {
-        switch item {
-        case .step(let step): runner.add(step)
-        case .exchange(let exchange): runner.exchange(exchange)
-        case .write(let write, let terms, let answer): send(write, terms, answer)
-        case .replicas(let count): wantedReplicas = count
-        }
-    }
 
     func work(at now: Instant) { runner.run(at: now) }
 

@@ -123,3 +123,8 @@ let package = Package(
             swiftSettings: settings),
     ]
 )
+
+// Only these tests are built, where not all are needed: LULL_TESTS=LullTests,LullCoreTests.
+if let chosen = Context.environment["LULL_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !chosen.contains($0.name) }
+}

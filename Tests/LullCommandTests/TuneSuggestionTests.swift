@@ -37,7 +37,7 @@ struct TuneSuggestionTests {
     }
 
     @Test func `of fewer than ten executions all come within the delay`() throws {
-        let bursts = submits(at: (0..<27).map { Double($0 / 3) + Double($0 % 3) * 0.01 })
+        let bursts = submits(at: (0..<9).flatMap { second in [0, 0.01, 0.02].map { Double(second) + $0 } })
         #expect(try tune("--waits 50ms", bursts).output.hasPrefix("--wait 50ms: saves 66.7 %, all within 50ms"))
         let burst = submits(at: (0..<20).map { Double($0) * 0.01 })
         let answer = try tune("--waits 50ms", burst).lines[0]

@@ -4,8 +4,8 @@ internal import LullCore
 /// Makes the steps of a store on a server: loads what they need, makes them in memory, writes what has changed, and
 /// repeats those whose keys others have changed meanwhile. On the thread of the store.
 package final class StepRunner {
-    /// How many batches of steps are under way at once, so that one is on its way while another is made.
-    private static let mostBatches = 2
+    /// How many batches of steps are under way at once: one at the server, one on its way, one that is made.
+    private static let mostBatches = 3
     /// How often a batch is begun again because the settings of its namespace changed, or others claimed.
     private static let mostAttempts = 100
 

@@ -39,7 +39,7 @@ test: ## Install missing packages, build the tests, and run them.
 test-servers: ## Run the tests of the stores in PostgreSQL and Redis, in their long form, on several versions of the servers, which are installed if missing.
 	@scripts/test-servers
 
-modes: ## Compile and run the code of the documentation's pages in every language mode that users may have.
+modes: ## Compile and run the code of the documentation's pages in the other language modes that users may have.
 	@swift test --no-parallel --package-path Tests/LanguageModes --scratch-path $(SCRATCH)/modes $(FLAGS)
 
 bench: ## Measure every row of the targets against its floor; JSON=path writes the figures, CHARTS=folder the charts, ROWS=a,b chooses rows, AGAINST=REV compares with a revision.

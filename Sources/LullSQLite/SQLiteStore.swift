@@ -82,6 +82,8 @@ public final class SQLiteStore: DurableStore {
 }
 
 extension SQLiteStore: RowStore {
+    package typealias Table = SQLiteTransaction
+
     /// Makes a step on the thread, in a transaction that others may share.
     package func step<Raw: Sendable, Answer: Sendable>(
         _ access: StepAccess, _ body: @escaping @Sendable (inout SQLiteTransaction) throws(DurableError) -> Raw,

@@ -2,12 +2,11 @@
 
 import PackageDescription
 
-// The code of the documentation's pages, in the modes that users compile theirs in. All targets have the same sources:
-// links to the tests that the pages are compared with. A package of its own, as a user's is: it sees what is public,
-// and nothing else.
+// The code of the documentation's pages, in the modes that users compile theirs in; that of Swift 6 alone is in the
+// tests of Lull, with more features on. All targets have the same sources: links to the tests that the pages are
+// compared with. A package of its own, as a user's is: it sees what is public, and nothing else.
 
 let modes: [(name: String, settings: [SwiftSetting])] = [
-    ("Swift6", [.swiftLanguageMode(.v6)]),
     ("Swift6MainActor", [.swiftLanguageMode(.v6), .defaultIsolation(MainActor.self)]),
     (
         "Swift6NonisolatedNonsending",

@@ -4,7 +4,7 @@ package import LullCore
 /// A store whose rows are in shards of a server, each key in one of them: the calls that are steps on single keys.
 ///
 /// They are made by a ``StepRunner``. What concerns a namespace as a whole is the store's own.
-package protocol ShardedStore: ServerStore {
+package protocol ShardedStore: ServerStore, KeyStepStore where Table == LoadedTable {
     /// Returns the shard of a key.
     func place(of key: [UInt8], in namespace: String) async throws(DurableError) -> ShardPlace
     /// Makes a step.
@@ -49,6 +49,14 @@ extension ShardedStore {
         }
     }
 
+    package func step<Answer: Sendable>(
+        _ kind: StepAccess.Kind, on key: [UInt8], in namespace: String,
+        _ body: @escaping @Sendable (inout LoadedTable, DurableNamespace) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await make(
+            KeyCall(namespace, key) { table throws(DurableError) in try body(&table, table.namespace) })
+    }
+
     /// Makes a step on a key.
     package func make<Answer: Sendable>(_ call: KeyCall<Answer>) async throws(DurableError) -> Answer {
         await make([call])
@@ -79,14 +87,6 @@ extension ShardedStore {
         await make(calls)
         await forgetSome()
         return calls.map(\.answer)
-    }
-
-    @discardableResult
-    package func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
-        try await make(
-            KeyCall(namespace, key) { table throws(DurableError) in
-                try table.touch(key, wait: wait, in: table.namespace, at: table.now)
-            })
     }
 
     /// Flushes or cancels keys, each in a step of its own.
@@ -131,13 +131,6 @@ extension ShardedStore {
             }
         )
         return sums.reduce(into: ChangeSum(), +=)
-    }
-
-    package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
-        try await make(
-            KeyCall(receipt.namespace, receipt.key) { table throws(DurableError) in
-                try table.state(of: receipt, in: table.namespace, at: table.now)
-            })
     }
 
     /// Gives a dead run of a key another series of attempts.

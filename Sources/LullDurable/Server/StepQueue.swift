@@ -32,15 +32,14 @@ package struct StepQueue {
     package var isEmpty: Bool { waiting.isEmpty && held.isEmpty }
     var hasWaiting: Bool { !waiting.isEmpty }
 
-    /// The earliest deadline of the steps that have not been sent.
-    package var deadline: KeyStep.Instant? {
-        held.values.reduce(waiting.first?.deadline) { first, steps in
-            guard let next = steps.first?.deadline else { return first }
-            return min(first ?? next, next)
-        }
-    }
+    /// The earliest deadline of the steps that have not been sent, or an earlier one of a step that was sent meanwhile:
+    /// that costs a look after its time, and nothing before.
+    package private(set) var deadline: KeyStep.Instant?
+
+    private mutating func noteDeadline(of step: KeyStep) { deadline = min(step.deadline, deadline ?? step.deadline) }
 
     mutating func add(_ step: KeyStep) {
+        noteDeadline(of: step)
         guard !held.isEmpty, let index = held.index(forKey: ID(step: step)) else { return waiting.append(step) }
         held.values[index].append(step)
     }
@@ -78,6 +77,7 @@ package struct StepQueue {
         for step in batch {
             if let steps = held.removeValue(forKey: ID(step: step)), !steps.isEmpty { next += steps }
         }
+        for step in next { noteDeadline(of: step) }
         if !next.isEmpty { waiting.insert(contentsOf: next, at: 0) }
     }
 
@@ -90,6 +90,9 @@ package struct StepQueue {
             expired += steps.filter { $0.deadline <= now }
             held[id] = steps.filter { $0.deadline > now }
         }
+        self.deadline = nil
+        for step in waiting { noteDeadline(of: step) }
+        for step in held.values.joined() { noteDeadline(of: step) }
         return expired
     }
 }

@@ -8,6 +8,8 @@ package protocol DurableTable {
     /// A name of a row that costs little: its number, or its key.
     associatedtype Place: Sendable
 
+    /// The present instant of the store's time.
+    var now: CoreInstant { get }
     /// The least number that a submit gets: for a store that may lose its latest steps, a number that has grown since.
     var leastGeneration: Int64 { get }
     /// The source of fences and run ids: one number for the whole store, which only grows.
@@ -125,8 +127,6 @@ extension DurableTable {
 
 /// All rows of a store inside one atomic step, and what the calls of a ``RowStore`` make of them.
 package protocol StoreTable: DurableTable {
-    /// The present instant of the store's time.
-    var now: CoreInstant { get }
     /// The same on the wall clock, for people.
     var wall: CoreInstant { get }
     /// How large values may be, and how long ends and tokens are kept.

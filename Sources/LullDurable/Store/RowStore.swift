@@ -3,10 +3,7 @@ package import LullCore
 
 /// A store that keeps rows, and leaves it to Swift what becomes of them: it brings atomic steps on them and a wake
 /// signal, and has all calls from here.
-package protocol RowStore: StoreCalls {
-    /// The rows as a step sees them.
-    associatedtype Table: StoreTable
-
+package protocol RowStore: KeyStepStore where Table: StoreTable {
     /// Makes one atomic step, which is committed before this returns.
     ///
     /// - Parameters:
@@ -24,42 +21,19 @@ package protocol RowStore: StoreCalls {
     ) async throws(DurableError)
 }
 
-/// What a step does, as far as it is known before it is made: a server loads that in one trip.
-package struct StepAccess: Sendable {
-    /// The kinds of steps.
-    package enum Kind: Sendable {
-        /// It changes nothing.
-        case reads
-        /// It is a producer's, or an operator's.
-        case writes
-        /// It is a worker's, which may work also where there is no room for more.
-        case works
-    }
-
-    /// What kind of step it is.
-    package var kind: Kind
-    /// The namespace; nil for all.
-    package var namespace: String?
-    /// The keys that it certainly looks at.
-    package var keys: [[UInt8]]
-    /// The tokens of its submits.
-    package var tokens: [String]
-
-    /// Creates the access of a step.
-    package init(_ kind: Kind, _ namespace: String?, keys: [[UInt8]] = [], tokens: [String] = []) {
-        self.kind = kind
-        self.namespace = namespace
-        self.keys = keys
-        self.tokens = tokens
-    }
-}
-
 extension RowStore {
     /// Makes a step whose answer concerns nobody but the caller.
     fileprivate func step<Answer: Sendable>(
         _ access: StepAccess, _ body: @escaping @Sendable (inout Table) throws(DurableError) -> Answer
     ) async throws(DurableError) -> Answer {
         try await step(access, body, then: { answer, _ in answer })
+    }
+
+    package func step<Answer: Sendable>(
+        _ kind: StepAccess.Kind, on key: [UInt8], in namespace: String,
+        _ body: @escaping @Sendable (inout Table, DurableNamespace) throws(DurableError) -> Answer
+    ) async throws(DurableError) -> Answer {
+        try await step(kind, in: namespace, keys: [key], body)
     }
 
     /// Makes a step in a namespace, whose answer concerns nobody but the caller.
@@ -119,13 +93,6 @@ extension RowStore {
             .writes, names.count == 1 ? names.first : nil, keys: batch.map(\.key), tokens: batch.compactMap(\.token))
         return try await step(access) { table throws(DurableError) in
             batch.map { submission in Result { () throws(DurableError) in try table.submit(submission) } }
-        }
-    }
-
-    @discardableResult
-    package func touch(_ key: [UInt8], in namespace: String, wait: CoreDuration?) async throws(DurableError) -> Bool {
-        try await step(.writes, in: namespace, keys: [key]) { table, namespace throws(DurableError) in
-            try table.touch(key, wait: wait, in: namespace, at: table.now)
         }
     }
 
@@ -231,12 +198,6 @@ extension RowStore {
     }
 
     // MARK: - Questions
-
-    package func state(of receipt: DurableReceipt) async throws(DurableError) -> DurableState {
-        try await step(.reads, in: receipt.namespace, keys: [receipt.key]) { table, namespace throws(DurableError) in
-            try table.state(of: receipt, in: namespace, at: table.now)
-        }
-    }
 
     package func status() async throws(DurableError) -> [DurableStatus] {
         try await step(StepAccess(.reads, nil)) { table throws(DurableError) in try table.status() }

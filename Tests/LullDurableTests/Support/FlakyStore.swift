@@ -4,6 +4,8 @@ import LullDurable
 
 /// A store with failures that the test injects before or after a call.
 struct FlakyStore: RowStore {
+    typealias Table = MemoryTable
+
     enum Fault: Sendable {
         /// The call is not made.
         case before(DurableError)

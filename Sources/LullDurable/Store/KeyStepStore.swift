@@ -1,6 +1,6 @@
 package import LullCore
 
-/// A store that leaves it to Swift what becomes of a row: the calls on a single key, each said here for all such stores.
+/// A store that leaves it to Swift what becomes of a row: the calls on a single key, said here once for all of them.
 package protocol KeyStepStore: StoreCalls {
     /// The rows as a step sees them.
     associatedtype Table: DurableTable

@@ -10,8 +10,6 @@ package final class StepRunner {
     private static let mostAttempts = 100
 
     package private(set) var queue = StepQueue()
-    /// The steps that were made, or were not, whose callers have not been told: what the server has to do goes first.
-    private var finished: [(step: KeyStep, error: DurableError?)] = []
     private var batches = 0
     private var exchanges = 0
     private unowned let server: any RowServer
@@ -20,17 +18,15 @@ package final class StepRunner {
 
     package init(_ server: any RowServer) { self.server = server }
 
-    package var isEmpty: Bool { queue.isEmpty && finished.isEmpty && exchanges == 0 }
+    package var isEmpty: Bool { queue.isEmpty && exchanges == 0 }
 
-    /// Whether there is something to send, or to tell, that waits for nothing.
-    package var isReady: Bool { batches < Self.mostBatches && queue.hasWaiting || !finished.isEmpty }
+    /// Whether there is something to send that waits for nothing.
+    package var isReady: Bool { batches < Self.mostBatches && queue.hasWaiting }
 
     package func add(_ step: KeyStep) { queue.add(step) }
 
-    /// Sends what can be sent, and tells callers what has been answered.
+    /// Sends what can be sent.
     package func run(at now: KeyStep.Instant) {
-        for index in finished.indices { finished[index].step.finish(finished[index].error) }
-        finished.removeAll(keepingCapacity: true)
         for step in queue.takeExpired(at: now) {
             step.finish(.refused("the server did not answer in time: \(trouble())"))
         }
@@ -95,7 +91,7 @@ package final class StepRunner {
         }
         // Keys that others have taken are free in a moment.
         if isRefused { server.delay(finish) } else { finish() }
-        for step in batch where keys.isEmpty || !keys.contains(step.key) { finished.append((step, error)) }
+        for step in batch where keys.isEmpty || !keys.contains(step.key) { step.finish(error) }
     }
 
     private static var tooBusy: DurableError { .refused("others change the namespace without pause") }

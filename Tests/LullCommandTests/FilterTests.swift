@@ -310,9 +310,10 @@ struct FilterTests {
     }
 
     @Test func `a slow reader blocks the output but not signals`() throws {
-        let process = try ToolProcess(["filter", "--wait", "0"])
+        // Not a pipe of the process, of which each look at the errors reads a part.
+        let pipe = try FullPipe()
+        let process = try ToolProcess(["filter", "--wait", "0"], output: .file(pipe.path, O_WRONLY))
         process.keepSending(String(repeating: "x", count: 999) + "\n")
-        // The output is full soon, and nobody reads it.
         var counts = ("", "all")
         while counts.0 != counts.1 {
             process.signal(SIGUSR1)

@@ -97,7 +97,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         loop.streams.reportCounts()
         if options.showsStatistics { reportStatistics() }
         store.end()
-        loop.drain()
+        while loop.drain() { reportStatistics() }
         return loop.end()
     }
 

@@ -264,10 +264,21 @@ struct EventLoop<Handler: ExecutionHandler>: ~Copyable {
 
     /// Writes the remaining output and messages, and waits until that is done. A second signal ends the program
     /// nevertheless.
-    mutating func drain() {
+    ///
+    /// - Returns: Whether it was asked for counters meanwhile: then it is not done.
+    mutating func drain() -> Bool {
         while !streams.areEmpty {
-            for case .insists(let signal) in wait(isReading: false, until: .farFuture).events { end(by: signal) }
+            var isAsked = false
+            for event in wait(isReading: false, until: .farFuture).events {
+                switch event {
+                case .insists(let signal): end(by: signal)
+                case .asksForStatistics: isAsked = true
+                default: break
+                }
+            }
+            if isAsked { return true }
         }
+        return false
     }
 
     /// Ends the program at once.

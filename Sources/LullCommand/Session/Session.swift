@@ -36,7 +36,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         }
         loop.streams.reportCounts()
         if loop.options.showsStatistics { reportStatistics() }
-        loop.drain()
+        while loop.drain() { reportStatistics() }
         return loop.end()
     }
 

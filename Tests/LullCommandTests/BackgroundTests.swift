@@ -14,7 +14,7 @@ struct BackgroundTests {
     }
 
     /// What takes long to write as a string of JSON.
-    private static let escaped = String(repeating: "\\", count: 8 << 20)
+    private static let escaped = String(repeating: "\\", count: 14 << 20)
 
     @Test func `a key whose values take long to fold delays no other key`() throws {
         let arguments = ["--wait", "1h", "--key-json", "/id", "--combine", "merge-json"]

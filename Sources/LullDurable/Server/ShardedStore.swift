@@ -53,8 +53,9 @@ extension ShardedStore {
         _ kind: StepAccess.Kind, on key: [UInt8], in namespace: String,
         _ body: @escaping @Sendable (inout LoadedTable, DurableNamespace) throws(DurableError) -> Answer
     ) async throws(DurableError) -> Answer {
-        try await make(
-            KeyCall(namespace, key) { table throws(DurableError) in try body(&table, table.namespace) })
+        let call = KeyCall(namespace, key) { table throws(DurableError) in try body(&table, table.namespace) }
+        call.isWorkers = kind == .works
+        return try await make(call)
     }
 
     /// Makes a step on a key.

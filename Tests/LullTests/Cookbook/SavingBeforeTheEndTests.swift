@@ -5,6 +5,17 @@ import LullTesting
 import TestSupport
 import Testing
 
+/// Returns when the process is asked to end. Call it once.
+func untilTermination() async {
+    signal(SIGTERM, SIG_IGN)  // the source below gets it
+    let source = DispatchSource.makeSignalSource(signal: SIGTERM)
+    let requests = AsyncStream<Void> { continuation in
+        source.setEventHandler { @Sendable in continuation.yield() }
+        source.activate()
+    }
+    for await _ in requests { return }
+}
+
 @Suite("Saving before the end")
 struct SavingBeforeTheEndTests {
     let clock = ManualClock()
@@ -40,17 +51,6 @@ struct SavingBeforeTheEndTests {
         }
     }
 
-    /// Returns when the process is asked to end. Call it once.
-    func untilTermination() async {
-        signal(SIGTERM, SIG_IGN)  // the source below gets it
-        let source = DispatchSource.makeSignalSource(signal: SIGTERM)
-        let requests = AsyncStream<Void> { continuation in
-            source.setEventHandler { continuation.yield() }
-            source.activate()
-        }
-        for await _ in requests { return }
-    }
-
     @Test
     func `what is pending has been saved when the call returns, and nothing is taken after the end`() async {
         let journal = Journal(disk: disk, clock: clock)
@@ -63,32 +63,30 @@ struct SavingBeforeTheEndTests {
         #expect(await disk.text == "Dear diary, today")
     }
 
-    /// Asks this process to end, again and again: it ignores that until somebody waits for it.
+    /// In a process of its own, which asks itself to end, again and again, and ignores that until somebody waits for
+    /// it. A signal may arrive well after it was sent: it would end the process of the tests that run by then.
     @Test
-    func `a program waits for the request to end, and saves what is left`() async throws {
-        // On Linux, to ignore the signal once more would take it from Dispatch; tests of several language modes share a
-        // process.
-        if getenv("LULL_SIGTERM_TESTED") != nil { return }
-        setenv("LULL_SIGTERM_TESTED", "1", 1)
-        signal(SIGTERM, SIG_IGN)
-        defer { signal(SIGTERM, SIG_DFL) }
-        let asking = Task {
-            try await waitUntil {
-                kill(getpid(), SIGTERM)
-                return false
+    func `a program waits for the request to end, and saves what is left`() async {
+        await #expect(processExitsWith: .success) { @MainActor in
+            signal(SIGTERM, SIG_IGN)
+            let asking = Task {
+                try await waitUntil {
+                    kill(getpid(), SIGTERM)
+                    return false
+                }
             }
+            let (disk, server) = (Disk(), Server())
+            // main.swift
+            let journal = Journal(disk: disk)
+            let serving = Task { try await server.run(journal) }
+            await untilTermination()
+            serving.cancel()  // take no more requests
+            _ = await serving.result
+            await journal.close()  // then save what they have left
+            asking.cancel()
+            _ = await asking.result
+            #expect(await disk.text == "the last request")
         }
-        let (disk, server) = (disk, Server())
-        // main.swift
-        let journal = Journal(disk: disk)
-        let serving = Task { try await server.run(journal) }
-        await untilTermination()
-        serving.cancel()  // take no more requests
-        _ = await serving.result
-        await journal.close()  // then save what they have left
-        asking.cancel()
-        _ = await asking.result
-        #expect(await disk.text == "the last request")
     }
 
     final class Server: Sendable {

@@ -9,20 +9,8 @@
 static const struct {
     const char *name, *text;
 } parts[] = {
-    {"change", (const char[]){
-#embed "Schema/change.sql"
-    , 0}},
-    {"counts", (const char[]){
-#embed "Schema/counts.sql"
-    , 0}},
-    {"dead", (const char[]){
-#embed "Schema/dead.sql"
-    , 0}},
-    {"gate", (const char[]){
-#embed "Schema/gate.sql"
-    , 0}},
-    {"limits", (const char[]){
-#embed "Schema/limits.sql"
+    {"inbox", (const char[]){
+#embed "Schema/inbox.sql"
     , 0}},
     {"look", (const char[]){
 #embed "Schema/look.sql"
@@ -30,29 +18,20 @@ static const struct {
     {"namespaces", (const char[]){
 #embed "Schema/namespaces.sql"
     , 0}},
+    {"numbers", (const char[]){
+#embed "Schema/numbers.sql"
+    , 0}},
     {"rows", (const char[]){
 #embed "Schema/rows.sql"
     , 0}},
-    {"runs", (const char[]){
-#embed "Schema/runs.sql"
-    , 0}},
     {"settings", (const char[]){
 #embed "Schema/settings.sql"
-    , 0}},
-    {"submit", (const char[]){
-#embed "Schema/submit.sql"
-    , 0}},
-    {"submits", (const char[]){
-#embed "Schema/submits.sql"
     , 0}},
     {"tables", (const char[]){
 #embed "Schema/tables.sql"
     , 0}},
     {"upkeep", (const char[]){
 #embed "Schema/upkeep.sql"
-    , 0}},
-    {"work", (const char[]){
-#embed "Schema/work.sql"
     , 0}},
 };
 

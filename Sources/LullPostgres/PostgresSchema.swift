@@ -123,8 +123,7 @@ enum Schema {
 
     /// The functions, after those that they call in their declarations.
     private static let functions = [
-        "gate", "submits", "rows", "runs", "counts", "submit", "change", "limits", "work", "namespaces", "dead", "look",
-        "upkeep",
+        "numbers", "rows", "namespaces", "inbox", "look", "upkeep",
     ].map(text)
 
     private static let settings = text("settings")
@@ -148,7 +147,7 @@ enum Schema {
         SET LOCAL search_path TO \(name), pg_temp;
 
         \((migrations.dropFirst(version) + functions).joined(separator: "\n"))
-        INSERT INTO meta (version, place) VALUES (\(Self.version), place())
+        INSERT INTO meta (version, place, started) VALUES (\(Self.version), place(), pg_postmaster_start_time())
         ON CONFLICT (is_single) DO UPDATE SET version = excluded.version;
         REVOKE ALL ON ALL FUNCTIONS IN SCHEMA \(name) FROM PUBLIC;
 

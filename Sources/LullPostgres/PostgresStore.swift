@@ -11,35 +11,24 @@ public import LullDurable
 /// ```
 ///
 /// `lull schema --store URL --apply`, or ``PostgresSchema``, prepares the database. A submit can also be a statement of
-/// your own transaction, in any language: `SELECT * FROM lull.submit('order-mails', '17', '{…}')`.
+/// your own transaction, in any language: `SELECT lull.submit('order-mails', '17', '{…}')`.
 ///
 /// A store has up to six connections, made when they are first needed, and one thread, which waits for all of them.
 /// Concurrent submits share a statement. A connection that breaks is made again, and what was under way is repeated
 /// without harm; a call throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the
 /// time limit.
-public final class PostgresStore: DurableStore, FunctionStore {
-    /// What workers of this process were told, and where forgetting goes on.
+public final class PostgresStore: DurableStore, ShardedStore {
+    /// Where forgetting goes on, and the namespace that is next.
     package struct Known: Sendable {
-        /// The runs that each worker was handed; none for a worker to which an answer may have been lost.
-        var handed: [Int64: Set<Int64>] = [:]
-        /// From where claims in a namespace go on, and when one last began at the beginning.
-        var resume: [String: (from: Int64, fullAt: ContinuousClock.Instant)] = [:]
-        /// The namespaces from whose limit a claim takes starts before: those that had one, and none on running runs,
-        /// when they were last claimed from.
-        var limited: Set<String> = []
         var forgottenTo: Int64 = 0
+        var foldingTurn = 0
     }
 
-    /// How often a claim looks at all rows that could be due: at others, not at those that have long been dealt with.
-    static let fullClaimInterval = Duration.seconds(1)
-    /// Rows that were committed late may be this far behind.
-    static let claimMargin: Int64 = 100_000
     /// The most ends of each kind that are retained, whatever the retention.
     static let mostEnds: Int64 = 10_000_000
 
     let client: Client
     package var connections: any ServerConnections { client }
-    package func add(_ entry: SubmitQueue.Entry) -> Bool { client.add { $0.add(entry) } }
     let schema: String
     package let options: ServerOptions
     package let state: Guarded<ServerState<Known>>
@@ -68,16 +57,18 @@ public final class PostgresStore: DurableStore, FunctionStore {
         self.options = options
         schema = url.quotedSchema
         client = try Client("lull-postgres") {
-            ClientLoop(url, options) { namespace in
-                state.changeAndWake { state in
-                    state.noteHint(namespace)
-                    if let namespace { state.known.resume[namespace] = nil }
-                }
-            }
+            ClientLoop(url, options) { notice in state.changeAndWake { $0.take(notice) } }
         }
+        let functions = "pronamespace = '\(schema.quoting("'", with: "'"))'::regnamespace AND proname = 'describe'"
         let rows = try await ask(
-            Statement("SELECT \(schema).schema_version()"), in: "", isRepeatable: true, atMost: options.openingTime)
-        guard let version = rows.first?.int(0) else { throw .unusable("the database has an empty schema of Lull") }
+            Statement(
+                """
+                SELECT \(schema).schema_version(), has_function_privilege(oid, 'execute') FROM pg_proc
+                WHERE \(functions)
+                """), atMost: options.openingTime)
+        guard let row = rows.first, let version = row.int(0) else {
+            throw .unusable("the database has an empty schema of Lull")
+        }
         if version > Schema.version {
             throw .unusable(
                 "the schema of the database has version \(version), and was made by a newer version of Lull")
@@ -89,53 +80,60 @@ public final class PostgresStore: DurableStore, FunctionStore {
                 `lull schema --store URL --apply` migrates it
                 """)
         }
+        if !row.bool(1) {
+            throw .unusable(
+                """
+                the role may only add calls to the inbox, by lull.submit and the other functions in SQL: \
+                `SELECT lull.allow(role, 'worker')` gives it the rights of the library
+                """)
+        }
     }
 
     deinit { client.beginClosing() }
 
     // MARK: - Statements
 
-    /// Begins a statement: `SELECT * FROM schema.function($1, …)`.
-    func statement(_ function: String, _ count: Int, selecting columns: String = "*") -> Statement {
-        let parameters = (1...count).map { "$\($0)" }.joined(separator: ", ")
-        return Statement("SELECT \(columns) FROM \(schema).\(function)(\(parameters))")
+    package func add(_ step: KeyStep) {
+        if step.tokens.contains(where: { $0.utf8.contains(0) }) {
+            return step.finish(Self.refusal(of: "the token"))
+        }
+        client.add(step)
     }
 
+    package func add(_ exchange: ShardExchange) { client.add(exchange) }
+
+    /// Begins a statement: `SELECT * FROM schema.function($1, …)`.
+    func statement(_ function: String, _ count: Int, selecting columns: String = "*") -> Statement {
+        Statement(calling: function, of: schema, count, selecting: columns)
+    }
+
+    /// Sends a statement that may be repeated without harm, unless it says otherwise.
     func ask(
-        _ statement: Statement, in namespace: String, _ role: Statement.Role = .questions, isRepeatable: Bool,
-        atMost time: Duration? = nil
+        _ statement: Statement, in namespace: String = "", isRepeatable: Bool = true, atMost time: Duration? = nil
     ) async throws(DurableError) -> Rows {
-        var statement = statement
-        statement.role = role
-        return try await client.call(statement, isRepeatable: isRepeatable, atMost: time ?? options.timeLimit)
-            .get(in: namespace)
+        try Self.checkName(namespace)
+        return try await client.call(
+            Statements(statement), isRepeatable: isRepeatable, atMost: time ?? options.timeLimit
+        ).get(in: namespace)
     }
 
     /// Text of PostgreSQL has no zero characters.
-    func checkText(_ text: String?, _ what: String) throws(DurableError) {
-        if text?.utf8.contains(0) == true {
-            throw .refused("\(what) has a character that PostgreSQL cannot store: U+0000")
-        }
+    static func checkName(_ namespace: String) throws(DurableError) {
+        if namespace.utf8.contains(0) { throw refusal(of: "the name of the namespace") }
     }
 
-    /// Sums up counts, and forgets a little of what is old.
-    package func forgetStep(_ done: @escaping @Sendable (Forgotten) -> Void) {
-        var statement = statement("forget", 6, selecting: "next, has_more")
-        statement.add(CoreDuration(options.limits.retention).microseconds)
-        statement.add(CoreDuration(options.limits.tokenLifetime).microseconds)
-        statement.add(Self.mostEnds)
-        statement.add(state.change { $0.known.forgottenTo })
-        statement.add(int: 1000)
-        statement.add(options.microseconds)
-        client.call(statement, atMost: options.timeLimit) { [state] answer in
-            switch answer {
-            case .reply(let rows):
-                state.change { $0.known.forgottenTo = rows.first?.bigint(0) ?? 0 }
-                done(rows.first?.bool(1) == true ? .some : .all)
-            // A producer has no right to it.
-            case .error(let error) where error.code == "42501": done(.refused)
-            case .error, .unreached, .lost, .closed: done(.all)
-            }
+    private static func refusal(of what: String) -> DurableError {
+        .refused("\(what) has a character that PostgreSQL cannot store: U+0000")
+    }
+}
+
+extension ServerState<PostgresStore.Known> {
+    mutating func take(_ notice: ClientLoop.Notice) {
+        switch notice {
+        case .hint(let namespace): noteHint(namespace)
+        case .written(let namespace, let wake, let isInterrupting):
+            if let wake { wakeSignal.signal(wake, in: namespace) }
+            if isInterrupting { wakeSignal.signalInterruption(in: namespace) }
         }
     }
 }

@@ -68,7 +68,7 @@ extension RedisStore {
     /// Deletes some ends that are old. Those of a key stay while it has a dead run, or a run that may still die: they
     /// decide whether that run is outdated.
     private func forgetEnds(of place: ShardPlace) async throws(DurableError) -> Int {
-        let meta = try await metaIfThere(of: place)
+        let meta = try await recordIfThere(of: place)
         let limit = meta.now.advanced(by: .nanoseconds(-CoreDuration(options.limits.retention).nanoseconds))
         // Those that stay are passed over until all have been looked at.
         let offset = state.change { $0.known.kept[place] ?? 0 }
@@ -108,7 +108,7 @@ extension RedisStore {
 
     /// Deletes some answers to tokens, and to batches of clients, that are old.
     private func forgetAnswers(of place: ShardPlace) async throws(DurableError) -> Int {
-        let meta = try await metaIfThere(of: place)
+        let meta = try await recordIfThere(of: place)
         let limit = meta.now.advanced(by: .nanoseconds(-CoreDuration(options.limits.tokenLifetime).nanoseconds))
         let members = try await oldest(.aged, in: place, before: limit)
         if members.isEmpty { return 0 }
@@ -121,50 +121,6 @@ extension RedisStore {
         return members.count
     }
 
-    // MARK: - The inbox
-
-    /// Makes the calls that wait in the inbox of a shard.
-    func fold(_ place: ShardPlace) async throws(DurableError) {
-        // Not without end, if more come all the time.
-        for _ in 0..<100 {
-            let reply = try await ask([.script(.inbox, place, Command("100"))], in: place.namespace)[0]
-            let keys = (reply[2].list ?? []).compactMap(\.bytes)
-            if keys.isEmpty { return }
-            // Whatever is done with a key makes its calls first.
-            let calls = keys.map { key in
-                let call = KeyCall<Void>(place.namespace, key) { _ in }
-                call.isWorkers = true
-                return call
-            }
-            await make(calls)
-            for call in calls { try call.answer.get() }
-        }
-    }
-
-    /// Takes note of a claim. One that has looked at what is due has made the calls in the inbox; while a worker is
-    /// paused or has no room, the store does, a second apart.
-    func noteClaim(in namespace: String, looksAtDue: Bool) {
-        if options.now != nil { return }
-        let isFirst = state.change { state in
-            defer { if looksAtDue || state.known.claims[namespace] == nil { state.known.claims[namespace] = .now } }
-            return state.known.claims.isEmpty
-        }
-        guard isFirst else { return }
-        Task { [weak self] in
-            while await self?.foldUnclaimed() == true { try? await Task.sleep(for: .seconds(1)) }
-        }
-    }
-
-    /// Returns whether to come again.
-    private func foldUnclaimed() async -> Bool {
-        if client.isClosed { return false }
-        let names = state.change { $0.known.claims.filter { $0.value < .now - .seconds(1) }.map(\.key) }
-        for name in names {
-            for place in (try? await places(of: name)) ?? [] { try? await fold(place) }
-        }
-        return true
-    }
-
     // MARK: - Clocks
 
     /// Moves the rows of a shard back that were stepped later than now, by a clock of the server that was ahead, each
@@ -172,9 +128,9 @@ extension RedisStore {
     private func moveBack(_ place: ShardPlace) async throws(DurableError) {
         guard state.change({ $0.known.moving.insert(place).inserted }) else { return }
         defer { state.change { _ = $0.known.moving.remove(place) } }
-        let meta = try await metaIfThere(of: place)
+        let meta = try await recordIfThere(of: place)
         var ahead: [[UInt8]] = []
-        try await scan(place) { key, row in
+        try await scan(place, prefix: []) { key, row in
             if let row, row.latest > meta.now { ahead.append(key) }
         }
         for some in ahead.chunks(of: 1000) {
@@ -215,7 +171,7 @@ extension RedisStore {
         let limit = info["maxmemory"].flatMap { Int64($0) } ?? 0
         // Whoever looks at a shard learns of its clock.
         for name in (try await ask(Command("SMEMBERS", Self.names)).list ?? []).compactMap(\.text) {
-            for place in (try? await places(of: name)) ?? [] { _ = try? await metaIfThere(of: place) }
+            for place in (try? await places(of: name)) ?? [] { _ = try? await recordIfThere(of: place) }
         }
         return Health(
             memory: info["used_memory"].flatMap { Int64($0) } ?? 0, memoryLimit: limit > 0 ? limit : nil,

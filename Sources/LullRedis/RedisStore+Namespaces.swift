@@ -16,10 +16,10 @@ extension RedisStore {
     @discardableResult
     package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
         guard let rules else {
-            let found = try await meta(of: ShardPlace(namespace, 0))
+            let found = try await record(of: ShardPlace(namespace, 0))
             state.change { state in
                 state.known.shards[namespace] = found.shards
-                state.known.rules[namespace] = found.rules
+                state.rules[namespace] = found.rules
             }
             return found.rules
         }
@@ -43,7 +43,7 @@ extension RedisStore {
         }
         state.changeAndWake { state in
             state.known.shards[namespace] = shards
-            state.known.rules[namespace] = rules
+            state.rules[namespace] = rules
             // A worker may wait for what a limit, or a slot, has kept from it.
             state.wakeSignal.signal(.farPast, in: namespace)
         }
@@ -59,8 +59,8 @@ extension RedisStore {
         _ place: ShardPlace, of shards: Int, _ rules: DurableRules
     ) async throws(DurableError) -> (shards: Int, isNew: Bool) {
         while true {
-            let found: ShardMeta?
-            do throws(DurableError) { found = try await metaIfThere(of: place) } catch {
+            let found: ShardRecord?
+            do throws(DurableError) { found = try await recordIfThere(of: place) } catch {
                 guard case .noPolicy = error else { throw error }
                 found = nil
             }
@@ -102,7 +102,7 @@ extension RedisStore {
     /// A process that goes on using the namespace opens it again, as it does when the server has lost it.
     package func forget(_ namespace: String) async throws(DurableError) {
         // The first shard says how many there are, so it goes last.
-        let rules = try await meta(of: ShardPlace(namespace, 0)).rules
+        let rules = try await record(of: ShardPlace(namespace, 0)).rules
         let places = try await places(of: namespace)
         if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
             throw .hasWork(status)
@@ -120,16 +120,16 @@ extension RedisStore {
         _ = try await ask(Command("SREM", Self.names, namespace))
         state.change { state in
             state.known.shards[namespace] = nil
-            state.known.rules[namespace] = nil
-            state.known.turns[namespace] = nil
+            state.rules[namespace] = nil
+            state.turns[namespace] = nil
         }
     }
 
     /// Deletes a shard, unless it has work.
     private func remove(_ place: ShardPlace) async throws(DurableError) -> Bool {
         while true {
-            let found: ShardMeta
-            do throws(DurableError) { found = try await metaIfThere(of: place, isWhole: true) } catch {
+            let found: ShardRecord
+            do throws(DurableError) { found = try await recordIfThere(of: place, isWhole: true) } catch {
                 if case .noPolicy = error { return true }
                 throw error
             }
@@ -191,7 +191,7 @@ extension RedisStore {
     }
 
     package func reopen(_ namespace: String) async throws(DurableError) -> Bool {
-        guard let rules = state.change({ $0.known.rules[namespace] }) else { return false }
+        guard let rules = state.change({ $0.rules[namespace] }) else { return false }
         let isForgotten = try await ask(Command("EXISTS", Self.mark(ofForgotten: namespace))).number == 1
         // Of several processes, the one counts that creates it.
         let wasMissing = try await create(namespace, rules)

@@ -17,18 +17,10 @@ public import LullDurable
 /// without harm; a call throws ``/LullDurable/DurableError/unknown(_:)`` only if the server stays away longer than the
 /// time limit.
 public final class RedisStore: DurableStore, ShardedStore {
-    /// What is known of namespaces, and where forgetting goes on.
+    /// What is known of shards, and where forgetting goes on.
     package struct Known: Sendable {
         /// The number of shards of each namespace.
         var shards: [String: Int] = [:]
-        /// The rules with which namespaces were opened.
-        var rules: [String: DurableRules] = [:]
-        /// The namespaces that had a limit when they were last claimed from.
-        var limited: Set<String> = []
-        /// The shard of each namespace at which the next claim begins.
-        var turns: [String: Int] = [:]
-        /// When a worker of this store has last looked at what is due in each namespace.
-        var claims: [String: ContinuousClock.Instant] = [:]
         /// The shard that forgets next, and how many old ends of each were kept, since their runs may still die.
         var forgettingTurn = 0
         var kept: [ShardPlace: Int] = [:]
@@ -116,6 +108,7 @@ public final class RedisStore: DurableStore, ShardedStore {
     // MARK: - Calls
 
     package func add(_ step: KeyStep) { client.add(step) }
+    package func add(_ exchange: ShardExchange) { client.add(exchange) }
 
     /// Sends a command that changes nothing; its first argument is its key.
     func ask(_ command: Command, in namespace: String = "") async throws(DurableError) -> Reply {
@@ -129,22 +122,14 @@ public final class RedisStore: DurableStore, ShardedStore {
 
     // MARK: - Shards
 
-    /// Returns the number of shards of a namespace.
-    func shards(of namespace: String) async throws(DurableError) -> Int {
+    package func shards(of namespace: String) async throws(DurableError) -> Int {
         if let shards = state.change({ $0.known.shards[namespace] }) { return shards }
-        let shards = try await meta(of: ShardPlace(namespace, 0)).shards
+        let shards = try await record(of: ShardPlace(namespace, 0)).shards
         state.change { $0.known.shards[namespace] = shards }
         return shards
     }
 
-    package func place(of key: [UInt8], in namespace: String) async throws(DurableError) -> ShardPlace {
-        ShardPlace(namespace, Shard.of(key, among: try await shards(of: namespace)))
-    }
-
-    /// Returns all shards of a namespace.
-    func places(of namespace: String) async throws(DurableError) -> [ShardPlace] {
-        (0..<(try await shards(of: namespace))).map { ShardPlace(namespace, $0) }
-    }
+    package func shard(of key: [UInt8], among shards: Int) -> Int { Shard.of(key, among: shards) }
 }
 
 extension ServerState<RedisStore.Known> {

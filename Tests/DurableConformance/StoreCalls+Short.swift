@@ -31,3 +31,14 @@ extension StoreCalls {
         try await list(in: namespace, prefix: prefix, from: [], limit: limit)
     }
 }
+
+extension StoreCalls {
+    /// Claims as a worker does: again at once, if the answer says so. A store that makes calls of its inbox meanwhile
+    /// may have nothing for the first time.
+    package func claimed(_ claim: DurableClaim) async throws(DurableError) -> [DurableRun] {
+        while true {
+            let answer = try await self.claim(claim)
+            if !answer.runs.isEmpty || answer.next != .zero { return answer.runs }
+        }
+    }
+}

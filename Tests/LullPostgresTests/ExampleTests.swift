@@ -37,7 +37,7 @@ struct ExampleTests {
         let sent = Guarded<[Order]>([])
         let mails = try await DurableDebouncer<Int, Order>(
             for: .seconds(600), maxWait: .seconds(3600), namespace: "order-mails", in: store)
-        try sql("SELECT flush('order-mails')")
+        try sql("SELECT flush('order-mails', '17')")
         let work = Task {
             try await mails.run { execution in sent.change { $0.append(execution.value) } }
         }
@@ -60,7 +60,7 @@ struct ExampleTests {
         #expect(statements.count == 3)
         for statement in statements { try sql(statement) }
         try sql("UPDATE orders SET status = 'sent' WHERE id = 17")
-        let values = try sql("SELECT convert_from(value, 'UTF8') FROM collected ORDER BY generation").map { $0[0] }
+        let values = try sql("SELECT convert_from(value, 'UTF8') FROM inbox ORDER BY id").map { $0[0] }
         #expect(values == [#"{"id": 17}"#, #"{"id": 17, "status": "sent"}"#])
         for role in roles { try sql("DROP OWNED BY \(role); DROP ROLE \(role)") }
     }
@@ -71,7 +71,7 @@ struct ExampleTests {
         let sql = try place.session()
         try sql("SELECT open('n', 'debounce', wait => '10 min')")
         try sql("SELECT open('n', 'debounce', wait => '5 min', max_wait => '1 h')")
-        #expect(try sql.value("SELECT max_wait FROM rules('n')") == "3600000000")
+        #expect(try sql.value("SELECT (rules('n'))[3]") == "3600000000000")
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'throttle', wait => '5 min')") }
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'debounce', '5 min', combination => 'collect')") }
         try sql("SELECT open('m', 'debounce', wait => '5 min', combination => 'collect', merges => true)")
@@ -79,7 +79,20 @@ struct ExampleTests {
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('p', 'debounce', '5 min', merges => true)") }
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('o', 'debounce', wait => '-1 s')") }
         try sql("SELECT open('t', 'throttle', wait => '1 s')")
-        #expect(try sql.value("SELECT on_leading AND on_trailing FROM rules('t')") == "t")
+        #expect(try sql.value("SELECT (rules('t'))[4]") == "3")
+        for wrong in [
+            "kind => 'bounce'", "combination => 'last'", "restart => 'soon'", "max_wait => '1 min'",
+            "spacing => '-1 s'",
+            "on_trailing => false", "max_count => 0", "max_batch => 2", "max_running => 0", "starts => 1",
+            "period => '1 s'", "starts => 2, period => '1 s', burst => 3",
+        ] {
+            let kind = wrong.hasPrefix("kind") ? "" : "kind => 'debounce', "
+            let refusal = #expect(throws: SQL.Failure.self, "\(wrong)") {
+                try sql("SELECT open('x', \(kind)wait => '5 min', \(wrong))")
+            }
+            #expect(refusal?.code == "22023", "\(wrong): \(refusal as Any)")
+        }
+        #expect(try sql.value("SELECT rules('x') IS NULL") == "t")
     }
 
     // The sample of the page, which is compiled here.

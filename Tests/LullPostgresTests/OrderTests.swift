@@ -38,37 +38,4 @@ struct OrderTests {
         #expect(locks.value > 30)
         await store.close()
     }
-
-    @Test
-    func `is kept while another transaction inserts the key and is rolled back, again and again`() async throws {
-        let store = try await PostgresStore(url: try place.url())
-        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
-        let round = Guarded(0)
-        let rollbacks = Guarded(0)
-        let others = Thread { [place] in
-            guard let sql = try? place.session() else { return }
-            while round.value < 30 {
-                _ = try? sql("BEGIN; SELECT submit('n', 'k\(round.value)', 'x')")
-                _ = try? sql("ROLLBACK")
-                rollbacks.change { $0 += 1 }
-            }
-        }
-        others.start()
-        while round.value < 30 {
-            // One key many times among others, all of them new.
-            let batch = (0..<240).map { number in
-                let key = number % 3 == 0 ? "k\(round.value)" : "\(round.value)-\(number)"
-                return DurableSubmission(namespace: "n", key: Array(key.utf8), value: Array("\(number)".utf8))
-            }
-            let generations = try await store.submit(batch).map { try $0.get().generation }
-            let ofKey = stride(from: 0, to: 240, by: 3).map { generations[$0] }
-            #expect(ofKey == ofKey.sorted())
-            #expect(Set(ofKey).count == 80)
-            round.change { $0 += 1 }
-        }
-        #expect(rollbacks.value > 30)
-        let sql = try place.session()
-        #expect(try sql.value("SELECT count(*) FROM work WHERE key LIKE 'k%' AND v0 = '237'") == "30")
-        await store.close()
-    }
 }

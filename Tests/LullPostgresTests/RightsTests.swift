@@ -1,3 +1,4 @@
+import DurableConformance
 import LullDurable
 import TestSupport
 import Testing
@@ -26,23 +27,20 @@ struct RightsTests {
     }
 
     @Test
-    func `gives a producer the right to submit, and none to claim or to the tables`() async throws {
+    func `gives a producer the right to add calls to the inbox, and none to rows`() async throws {
         _ = try place.url()
         let role = try role("producer")
         defer { try? remove(role) }
-        let store = try await PostgresStore(url: try place.url(user: role))
-        try await store.open("n", DurableRules(.debounce(for: .zero)))
-        let receipt = try await store.submit(DurableSubmission(namespace: "n", key: [1], value: [2]))
-        #expect(try await store.state(of: receipt) == .ready)
-        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
-        await #expect(throws: DurableError.self) {
-            try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1))
-        }
-        await store.close()
+        let refusal = await #expect(throws: DurableError.self) { try await PostgresStore(url: place.url(user: role)) }
+        #expect(refusal?.description.contains("lull.submit") == true, "\(refusal as Any)")
         let sql = try place.session(user: role)
-        try sql("SELECT submit('n', 'k', 'v')")
+        try sql("SELECT open('n', 'debounce', wait => '1 s')")
+        let number = try sql.value("SELECT submit('n', 'k', 'v')")
+        #expect(try sql.value("SELECT state('n', \(number ?? ""))") == "unfolded")
+        #expect(try sql("SELECT namespace, entries FROM status()") == [["n", "1"]])
         for statement in [
-            "SELECT * FROM work", "DELETE FROM work", "SELECT birth()", "SELECT adopt()", "SELECT allow('x', 'worker')",
+            "SELECT * FROM work", "DELETE FROM work", "SELECT * FROM inbox", "SELECT * FROM keys",
+            "SELECT take_numbers(1, 0)", "SELECT adopt()", "SELECT allow('x', 'worker')", "SELECT names()",
         ] {
             #expect(throws: SQL.Failure.self, "\(statement)") { try sql(statement) }
         }
@@ -63,11 +61,17 @@ struct RightsTests {
         working.cancel()
         _ = await working.result
         await store.close()
-        let sql = try place.session(user: reader)
-        #expect(try sql("SELECT attempts, runs, executed, failures FROM status()") == [["1", "1", "1", "0"]])
-        for question in ["list('n')", "upcoming('n')", "dead('n')", "dead_runs('n')", "dead_run('n', 1)"] {
-            #expect(try sql("SELECT * FROM \(question)").isEmpty)
+        let reading = try await PostgresStore(url: try place.url(user: reader))
+        #expect(try await reading.status().map { [$0.attempts, $0.runs, $0.executed, $0.failures] } == [[1, 1, 1, 0]])
+        #expect(try await reading.list(in: "n", prefix: [], from: [], limit: 9).isEmpty)
+        #expect(try await reading.dead(in: "n", limit: 9).isEmpty)
+        await #expect(throws: DurableError.self) {
+            _ = try await reading.submit(DurableSubmission(namespace: "n", key: [1], value: []))
         }
+        await reading.close()
+        let sql = try place.session(user: reader)
+        #expect(try sql("SELECT namespace, pending FROM status()") == [["n", "0"]])
+        #expect(try sql("SELECT * FROM keys").isEmpty && sql("SELECT * FROM entries").isEmpty)
         #expect(throws: SQL.Failure.self) { try sql("SELECT submit('n', 'k', 'v')") }
     }
 
@@ -85,9 +89,9 @@ struct RightsTests {
         try place.session(user: role)("SELECT submit('n', 'k', 'v')")
         let later = try await PostgresStore(url: url)
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
-        let runs = try await later.claim(DurableClaim(namespace: "n", terms: terms, limit: 9)).runs
+        let runs = try await later.claimed(DurableClaim(namespace: "n", terms: terms, limit: 9))
         #expect(Set(runs.map(\.key)) == [[1], Array("k".utf8)])
-        #expect(throws: SQL.Failure.self) { try place.session(user: role)("SELECT * FROM status()") }
+        #expect(throws: SQL.Failure.self) { try place.session(user: role)("SELECT * FROM names()") }
         await later.close()
     }
 

@@ -26,7 +26,7 @@ struct RedisConnectionTests {
     private func count(_ store: RedisStore) async throws -> Int {
         var count = 0
         for place in try await store.places(of: "n") {
-            try await store.scan(place) { _, stored in count += stored?.row.gate.count ?? 0 }
+            try await store.scan(place, prefix: []) { _, stored in count += stored?.row.gate.count ?? 0 }
         }
         return count
     }

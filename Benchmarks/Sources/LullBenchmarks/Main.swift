@@ -39,6 +39,7 @@ enum Main {
         Row("sqlite-look", Looks.rows(in: .file)),
         Row("postgres-submit", Postgres.submits),
         Row("postgres-run", Postgres.runs),
+        Row("postgres-inbox", Postgres.inbox),
         Row("postgres-late", Postgres.lateness),
         Row("postgres-idle", Postgres.idle),
         Row("postgres-new-keys", Filters.newKeys(in: .postgres)),

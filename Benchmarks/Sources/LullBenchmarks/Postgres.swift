@@ -36,11 +36,15 @@ enum Postgres {
                 WITH (fillfactor = 50);
                 CREATE INDEX ON floor (due);
                 INSERT INTO floor SELECT convert_to('key-' || k, 'UTF8'), '\(value)', k
-                FROM generate_series(1, 10000) k;
-                SELECT count(lull.submit('\(namespace)', 'key-' || k, '\(value)'::text))
-                FROM generate_series(1, 10000) k;
-                VACUUM ANALYZE
+                FROM generate_series(1, 10000) k
                 """)
+            Servers.fill(store, (1...10_000).map { "key-\($0)" })
+            try server.psql("VACUUM ANALYZE")
+            let stores = blocking { () async throws -> [any StoreCalls] in
+                var stores: [any StoreCalls] = []
+                for _ in 0..<8 { stores.append(try await PostgresStore(url: server.url())) }
+                return stores
+            }
             let due = "(date_part('epoch', clock_timestamp()) * 1000000)::bigint + 36000000000"
             let conflict = "ON CONFLICT (key) DO UPDATE SET value = excluded.value, due = excluded.due"
             let one = """
@@ -55,7 +59,7 @@ enum Postgres {
                 \\set k random(1, 10000)
                 SELECT lull.submit('\(namespace)', convert_to('key-' || :k, 'UTF8'), '\(value)'::bytea);
                 """
-            var rates: [[Double]] = Array(repeating: [], count: 9)
+            var rates: [[Double]] = Array(repeating: [], count: 10)
             for _ in 0..<max(3, effort.rounds / 2) {
                 rates[0].append(try server.pgbench(one, connections: 8, seconds: seconds))
                 rates[1].append(try server.pgbench(submit, connections: 8, seconds: seconds))
@@ -63,6 +67,7 @@ enum Postgres {
                 rates[3].append(Servers.rate(of: store, keys: 10_000, seconds: seconds))
                 rates[4].append(try server.pgbench(one, connections: 1, seconds: seconds))
                 rates[5].append(try Servers.rate(ofProcesses: 4, at: server.url(), keys: 1, seconds: seconds))
+                rates[9].append(Servers.rate(ofCallsTo: stores, keys: 10_000, seconds: seconds))
                 rates[8].append(try Servers.rate(ofProcesses: 4, at: server.url(), keys: 10_000, seconds: seconds))
             }
             let hot =
@@ -76,7 +81,9 @@ enum Postgres {
                 rates[7].append(try server.pgbench(submit, connections: 8, seconds: 2 * seconds))
             }
             snapshot.terminate()
-            blocking { await store.close() }
+            blocking {
+                for store in stores + [store] { await store.close() }
+            }
             func line(
                 _ subject: String, _ side: Int, _ reference: String, _ other: Int, _ target: Line.Target
             ) -> Line {
@@ -85,9 +92,10 @@ enum Postgres {
                     ratio: Spread(zip(rates[side], rates[other]).map { $0 / $1 }), target: target)
             }
             return [
-                line("8 connections, one a statement", 1, "the bare upsert", 0, .ratioAtLeast(0.7)),
+                line("lull.submit over 8 connections", 1, "the bare upsert", 0, .ratioAtLeast(0.8)),
                 line("the same under a held snapshot", 7, "the bare upsert", 6, .ratioAtLeast(0.5)),
-                line("64 tasks at once through one store", 3, "64 rows a statement", 2, .ratioAtLeast(0.5)),
+                line("8 stores, one call after another", 9, "the bare upsert", 0, .ratioAtLeast(0.35)),
+                line("64 tasks at once through one store", 3, "64 rows a statement", 2, .ratioAtLeast(0.8)),
                 line("the same", 3, "a row a statement", 4, .ratioAtLeast(5)),
                 Line("the same", Spread(rates[3]), "/s", target: .figureAtLeast(30_000)),
                 line("64 tasks in each of 4 processes, one key", 5, "10,000 keys", 8, .ratioAtLeast(2)),
@@ -103,12 +111,8 @@ enum Postgres {
             var rates: [[Double]] = [[], []]
             for round in 0..<6 {
                 _ = blocking { try await store.open(namespace, Servers.rules(isLimited: round % 2 == 1)) }
-                try server.psql(
-                    """
-                    SELECT count(lull.submit('\(namespace)', '\(round)-' || k, '\(value)'::text))
-                    FROM generate_series(1, \(count)) k;
-                    VACUUM ANALYZE lull.work
-                    """)
+                Servers.fill(store, (0..<count).map { "\(round)-\($0)" })
+                try server.psql("VACUUM ANALYZE lull.work")
                 rates[round % 2].append(Double(count) / (try Servers.drain(server.url(), processes: 4)))
             }
             blocking { await store.close() }
@@ -117,7 +121,55 @@ enum Postgres {
             guard ends == "\(6 * count) \(6 * count)" else {
                 return [Line("not measured: \(ends) runs have ended, not \(6 * count)", Spread(.nan), "")]
             }
-            return Servers.lines(rates[0], limited: rates[1], target: .figureAtLeast(15_000))
+            return Servers.lines(rates[0], limited: rates[1], target: .figureAtLeast(30_000))
+        }
+    }
+
+    /// How fast a worker makes the calls that wait in the inbox, and how long a status takes meanwhile.
+    static func inbox(_ effort: Effort) -> [Line] {
+        onServer { server in
+            let count = effort.rounds > 5 ? 1_000_000 : 100_000
+            let store = blocking { try await PostgresStore(url: server.url()) }
+            _ = blocking { try await store.open(namespace, DurableRules(.debounce(wait: .seconds(36000)))) }
+            try server.psql(
+                """
+                SELECT count(lull.submit('\(namespace)', 'key-' || k % 10000, '\(value)'::text, notify => false))
+                FROM generate_series(1, \(count)) k;
+                VACUUM ANALYZE lull.inbox
+                """)
+            let (time, longest) = blocking {
+                let terms = DurableClaim.Terms(owner: 1, lease: .seconds(3600), maxAttempts: 3)
+                let start = ContinuousClock.now
+                async let folding: Void = {
+                    while try await store.status().first?.entries != 0 {
+                        for _ in 0..<20 {
+                            _ = await store.exchange([], DurableClaim(namespace: namespace, terms: terms, limit: 64))
+                        }
+                    }
+                }()
+                let other = try await PostgresStore(url: server.url())
+                var longest = Duration.zero
+                while true {
+                    let asked = ContinuousClock.now
+                    let status = try await other.status().first
+                    longest = max(longest, .now - asked)
+                    if status?.entries == 0 { break }
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                try await folding
+                let time = ContinuousClock.now - start
+                await other.close()
+                return (time, longest)
+            }
+            blocking { await store.close() }
+            return [
+                Line(
+                    "calls made by a worker", Spread(Double(count) / (time / .seconds(1))), "/s",
+                    target: .figureAtLeast(30_000)),
+                Line(
+                    "a status meanwhile, the longest", Spread(longest / .milliseconds(1)), "ms",
+                    target: .figureAtMost(100)),
+            ]
         }
     }
 }

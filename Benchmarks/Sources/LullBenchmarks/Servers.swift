@@ -89,6 +89,29 @@ enum Servers {
         return (Double(count) / Double(seconds), Double(whole) * 1000 + Double(rest) / 1e15)
     }
 
+    /// The rate of one task for each of some stores, which submits to it, one after the other.
+    static func rate(ofCallsTo stores: [any StoreCalls], keys: Int, seconds: Int) -> Double {
+        let value = Array(value.utf8)
+        let end = ContinuousClock.now + .seconds(seconds)
+        let count = blocking {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for store in stores {
+                    group.addTask {
+                        var count = 0
+                        while ContinuousClock.now < end {
+                            let key = Array("key-\(Int.random(in: 1...keys))".utf8)
+                            _ = try await store.submit(DurableSubmission(namespace: namespace, key: key, value: value))
+                            count += 1
+                        }
+                        return count
+                    }
+                }
+                return try await group.reduce(0, +)
+            }
+        }
+        return Double(count) / Double(seconds)
+    }
+
     /// The rate of several processes, each with a store and 64 tasks.
     static func rate(ofProcesses count: Int, at url: String, keys: Int, seconds: Int) throws -> Double {
         try submits(ofProcessesAt: Array(repeating: url, count: count), keys: keys, seconds: seconds)

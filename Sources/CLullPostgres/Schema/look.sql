@@ -1,214 +1,166 @@
--- Questions: the state of submits, keys and namespaces. They write nothing.
+-- Questions. They write nothing.
 
--- The state of a submit: pending, ready, running, waitingForRetry, completed, failed, cancelled, absorbed, dead, or
--- forgotten.
-CREATE OR REPLACE FUNCTION state(
-    namespace text, key bytea, generation bigint, at bigint DEFAULT NULL,
-    OUT state text, OUT attempt bigint, OUT error text
+-- What a namespace says of itself; with its counts and its workers, if that is wanted.
+CREATE OR REPLACE FUNCTION describe(
+    namespace text, is_whole boolean, at bigint, OUT now bigint, OUT revision bigint, OUT rules bigint[],
+    OUT paused_at bigint, OUT pause_reason text, OUT arrival bigint, OUT periods bigint[], OUT names text[],
+    OUT counts bigint[], OUT workers bigint[], OUT hosts text[], OUT processes bigint[], OUT seen bigint[]
 ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
-    o work;
-    r work;
 BEGIN
-    SELECT w.* INTO o FROM work w WHERE w.namespace = n.id AND w.key = state.key;
-    r := o;
-    IF next_change(o, n) <= present(o, at) THEN r := settle(o, n, present(o, at)); END IF;
-    IF r.pending_count > 0 AND state.generation BETWEEN first_pending(r) AND r.generation THEN
-        state := 'pending';
-    ELSIF state.generation BETWEEN r.ready_from AND r.ready_to THEN
-        state := CASE WHEN is_held(r) THEN 'pending' ELSE 'ready' END;
-    ELSIF state.generation BETWEEN r.run_from AND r.run_to THEN
-        attempt := r.attempt;
-        error := r.error;
-        state := CASE WHEN r.claimed_by IS NULL THEN 'waitingForRetry' ELSE 'running' END;
-    ELSIF state.generation BETWEEN o.run_from AND o.run_to THEN
-        state := 'failed';
-        error := o.error;
-    ELSE
-        SELECT e.how, e.error INTO state, error
+    now := coalesce(at, present());
+    revision := n.revision; rules := n.rules; paused_at := n.paused_at; pause_reason := n.pause_reason;
+    arrival := n.arrival;
+    IF NOT is_whole THEN RETURN; END IF;
+    SELECT array_agg(c.period), array_agg(c.name), array_agg(c.count) INTO periods, names, counts
+    FROM (
+        SELECT c.period, c.name, sum(c.count)::bigint AS count
         FROM (
-            SELECT * FROM ended e
-            WHERE e.namespace = n.id AND e.key = state.key AND e.last >= state.generation
-            ORDER BY e.last LIMIT 1
-        ) e
-        WHERE e.first <= state.generation;
-        IF NOT FOUND THEN
-            SELECT 'dead', d.error INTO state, error
-            FROM dead d
-            WHERE d.namespace = n.id AND d.key = state.key
-                AND state.generation BETWEEN d.first_submit AND d.last_submit;
-        END IF;
-        state := coalesce(state, 'forgotten');
-    END IF;
+            SELECT * FROM tallies t WHERE t.namespace = n.id UNION ALL SELECT * FROM changes x WHERE x.namespace = n.id
+        ) c
+        GROUP BY c.period, c.name
+    ) c;
+    SELECT array_agg(w.worker), array_agg(w.host), array_agg(w.process), array_agg(w.at)
+    INTO workers, hosts, processes, seen FROM workers w WHERE w.namespace = n.id;
 END $$;
 
--- All namespaces, with the number of keys in each state. `oldest_due` is how long the oldest work has waited for a
--- worker.
---
--- Keys count by the kept numbers, and rows that have woken since they were written are looked at, 500 of them. If
--- there are more, what was pending in past periods counts as ready, and those rows of the present period are looked
--- at.
-CREATE OR REPLACE FUNCTION status(at bigint DEFAULT NULL) RETURNS TABLE (
-    namespace namespaces, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, oldest_due bigint,
-    attempts bigint, lost_leases bigint, runs bigint, executed bigint, failures bigint, restarted bigint,
-    next_start bigint
-) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
-BEGIN ATOMIC
-    SELECT
-        n, c.pending + f.pending, c.ready + f.ready, c.running, c.retrying - f.replaced, c.dead,
-        greatest(f.oldest_due, t.now - r.ready_due), coalesce(s.attempts, 0), coalesce(s.lost_leases, 0),
-        coalesce(s.runs, 0), coalesce(s.executed, 0), coalesce(s.failures, 0), c.restarted,
-        nullif(greatest(next_start(n, t.now) - t.now, 0), 0)
-    FROM namespaces n
-    CROSS JOIN LATERAL (SELECT coalesce(status.at, present()) AS now OFFSET 0) t
-    CROSS JOIN LATERAL (
-        SELECT count(*) >= 500 AS are_many
-        FROM (SELECT FROM work w WHERE w.namespace + 0 = n.id AND w.wake <= t.now ORDER BY w.wake LIMIT 500) w
-    ) m
-    CROSS JOIN LATERAL (
-        SELECT
-            coalesce(sum(CASE WHEN p.is_past THEN 0 ELSE c.pending END), 0)::bigint AS pending,
-            coalesce(sum(CASE WHEN p.is_past THEN c.ready + c.due ELSE c.ready END), 0)::bigint AS ready,
-            coalesce(sum(c.running), 0)::bigint AS running,
-            coalesce(sum(
-                CASE WHEN p.is_past AND n.combination = 'latest' THEN c.retrying - c.replaced ELSE c.retrying END), 0
-            )::bigint AS retrying,
-            coalesce(sum(c.dead), 0)::bigint AS dead, coalesce(sum(c.restarted), 0)::bigint AS restarted
-        FROM (
-            SELECT * FROM tallies x WHERE x.namespace = n.id
-            UNION ALL
-            SELECT * FROM changes x WHERE x.namespace = n.id
-        ) c
-        CROSS JOIN LATERAL (SELECT m.are_many AND c.period < t.now >> 22 AS is_past) p
-    ) c
-    -- What has fallen due in the rows that are looked at.
-    CROSS JOIN LATERAL (
-        SELECT
-            -count(*) FILTER (WHERE w.counts AND e.falls) AS pending,
-            count(*) FILTER (WHERE w.counts AND e.falls AND w.ready_due IS NULL) AS ready,
-            count(*) FILTER (WHERE w.counts AND f.replaces) AS replaced,
-            max(greatest(
-                CASE WHEN e.falls THEN t.now - d.due END,
-                CASE WHEN w.run_until <= t.now AND NOT f.replaces THEN t.now - w.run_until END)) AS oldest_due
-        FROM (
-            (SELECT w.row AS stored, (w.row).*, NOT m.are_many AS counts
-            FROM bare w WHERE w.namespace + 0 = n.id AND w.wake <= t.now ORDER BY w.wake LIMIT 500)
-            UNION ALL
-            (SELECT w.row, (w.row).*, true
-            FROM bare w
-            WHERE m.are_many AND w.namespace + 0 = n.id AND w.wake BETWEEN (t.now >> 22) << 22 AND t.now
-            ORDER BY w.wake LIMIT 500)
-        ) w
-        CROSS JOIN LATERAL (SELECT next_change(w.stored, n) AS due) d
-        CROSS JOIN LATERAL (SELECT w.pending_count > 0 AND d.due <= t.now AS falls) e
-        CROSS JOIN LATERAL (
-            SELECT e.falls AND w.run_id IS NOT NULL AND w.claimed_by IS NULL AND (
-                n.combination = 'latest' AND w.error IS NOT NULL
-                OR n.restart IS NOT NULL AND w.run_mark IS NULL AND w.run_to = w.taken) AS replaces
-        ) f
-    ) f
-    LEFT JOIN LATERAL (
-        SELECT w.ready_due FROM work w
-        WHERE w.namespace + 0 = n.id AND w.ready_due IS NOT NULL ORDER BY w.ready_due LIMIT 1
-    ) r ON true
-    CROSS JOIN LATERAL (
-        SELECT
-            sum(o.attempts)::bigint AS attempts, sum(o.lost_leases)::bigint AS lost_leases,
-            sum(o.runs)::bigint AS runs, sum(o.executed)::bigint AS executed, sum(o.failures)::bigint AS failures
-        FROM workers o WHERE o.namespace = n.id
-    ) s
-    WHERE NOT n.is_forgotten OR has_work(n.id)
-    ORDER BY n.name COLLATE "C";
-END;
+-- The names of all namespaces.
+CREATE OR REPLACE FUNCTION names() RETURNS text[] LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+RETURN (SELECT array_agg(n.name) FROM namespaces n WHERE NOT n.is_forgotten OR has_work(n.id));
 
--- What a settled row has, as an answer of `list` and `upcoming`.
-CREATE OR REPLACE FUNCTION listing(s work, n namespaces, now bigint) RETURNS listing
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN ROW(
-    s.key, s.pending_count + CASE WHEN is_held(s) THEN s.ready_count ELSE 0 END,
-    CASE WHEN s.pending_count > 0 THEN greatest(due(s, n) - now, 0) END,
-    CASE WHEN s.ready_due IS NULL THEN 0 ELSE s.ready_count END,
-    s.run_id, s.attempt, s.claimed_by, s.error, s.run_count,
-    CASE WHEN s.claimed_by IS NULL THEN greatest(s.run_until - now, 0) END,
-    CASE WHEN s.claimed_by IS NOT NULL THEN greatest(s.run_until - now, 0) END,
-    CASE WHEN s.pending_count > 0 OR is_held(s) THEN greatest(now - least(
-        CASE WHEN s.pending_count > 0 THEN s.pending_first END, CASE WHEN is_held(s) THEN s.ready_first END), 0) END,
-    CASE WHEN s.ready_due IS NOT NULL THEN greatest(now - s.ready_due, 0) END,
-    CASE WHEN s.claimed_by IS NOT NULL THEN greatest(now - s.run_began, 0) END)::listing;
-
--- Keys that have anything pending, ready or running and begin with a prefix, from `start` on, in the order of their
--- bytes.
-CREATE OR REPLACE FUNCTION list(
-    namespace text, prefix bytea DEFAULT '', start bytea DEFAULT '', size int DEFAULT 100, at bigint DEFAULT NULL
-) RETURNS SETOF listing LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+-- What a status needs beside the counts: rows that have woken, 500 of them and, if there are more, 500 of the present
+-- period; when the value fell due that has been ready longest; the entries of the inbox, 10,000 at most, and when the
+-- oldest was made.
+CREATE OR REPLACE FUNCTION look(
+    namespace text, now bigint, OUT first_states bytea[], OUT recent_states bytea[], OUT oldest_ready bigint,
+    OUT entries bigint, OUT oldest_entry bigint
+) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
-    now bigint := coalesce(at, present());
-    stop bytea := prefix_end(prefix);
 BEGIN
-    RETURN QUERY
-    SELECT l.*
-    FROM bare w, LATERAL settle(w.row, n, now) s, LATERAL listing(s, n, now) l
-    WHERE w.namespace = n.id AND w.key >= greatest(prefix, start) AND w.key < stop
-        AND (s.pending_count > 0 OR s.ready_to IS NOT NULL OR s.run_id IS NOT NULL OR s.phase >= 'open')
+    first_states := woken(n.id, 0, now);
+    IF cardinality(first_states) = 500 THEN recent_states := woken(n.id, (now >> 22) << 22, now); END IF;
+    SELECT w.ready INTO oldest_ready FROM work w
+    WHERE w.namespace + 0 = n.id AND w.ready IS NOT NULL ORDER BY w.ready LIMIT 1;
+    SELECT count(*) INTO entries FROM (SELECT FROM inbox i WHERE i.namespace = n.id LIMIT 10000) i;
+    SELECT i.at INTO oldest_entry FROM inbox i WHERE i.namespace + 0 = n.id ORDER BY i.at LIMIT 1;
+END $$;
+
+CREATE OR REPLACE FUNCTION woken(namespace int, first bigint, last bigint) RETURNS bytea[] LANGUAGE sql STABLE
+RETURN ARRAY(
+    SELECT w.state FROM work w WHERE w.namespace + 0 = woken.namespace AND w.wake BETWEEN first AND last
+    ORDER BY w.wake LIMIT 500);
+
+-- Rows by their keys, from `start` on and before `stop`, if there is one.
+CREATE OR REPLACE FUNCTION rows_by_key(namespace text, start bytea, stop bytea, size int)
+RETURNS TABLE (key bytea, state bytea) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    RETURN QUERY SELECT w.key, w.state FROM work w
+    WHERE w.namespace = n.id AND w.key >= start AND w.key < coalesce(stop, decode(repeat('ff', 1025), 'hex'))
     ORDER BY w.key LIMIT size;
 END $$;
 
--- Keys that have anything pending, ready or running, the first by the instants at which they wake; a submit that moves
--- its value later leaves that. It reads about as many rows as it returns, at most four times `size`: those that have
--- nothing but a gate are left out.
-CREATE OR REPLACE FUNCTION upcoming(namespace text, size int DEFAULT 100, at bigint DEFAULT NULL)
-RETURNS SETOF listing LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+-- Rows by the instants at which they wake, after some.
+CREATE OR REPLACE FUNCTION rows_by_wake(namespace text, after bigint, size int)
+RETURNS TABLE (key bytea, state bytea) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
-    now bigint := coalesce(at, present());
 BEGIN
-    RETURN QUERY
-    SELECT l.*
-    FROM
-        (SELECT * FROM bare b WHERE b.namespace + 0 = n.id ORDER BY b.wake LIMIT 4 * size::bigint) w,
-        LATERAL settle(w.row, n, now) s, LATERAL listing(s, n, now) l
-    WHERE s.pending_count > 0 OR s.ready_to IS NOT NULL OR s.run_id IS NOT NULL
-    ORDER BY w.wake LIMIT size;
+    RETURN QUERY SELECT w.key, w.state FROM work w
+    WHERE w.namespace + 0 = n.id ORDER BY w.wake OFFSET after LIMIT size;
 END $$;
 
--- How submits of a key, or of all keys, have ended, the newest first; dead runs are among them. `age` is how long ago
--- that was.
-CREATE OR REPLACE FUNCTION ended(
-    namespace text, of_key bytea DEFAULT NULL, size int DEFAULT 100, at bigint DEFAULT NULL
-) RETURNS TABLE (key bytea, first_submit bigint, last_submit bigint, how text, run bigint, error text, age bigint)
+-- How many runs each worker has.
+CREATE OR REPLACE FUNCTION holders(namespace text) RETURNS TABLE (worker bigint, runs bigint)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
-    now bigint := coalesce(at, present());
+BEGIN
+    RETURN QUERY SELECT w.claimed_by, count(*) FROM work w
+    WHERE w.claimed_by IS NOT NULL AND w.namespace = n.id GROUP BY w.claimed_by;
+END $$;
+
+-- Keys with entries in the inbox, the oldest first.
+CREATE OR REPLACE FUNCTION keys_with_entries(namespace text, start bytea, stop bytea, size int) RETURNS SETOF bytea
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
 BEGIN
     RETURN QUERY
-    SELECT o.key, o.first, o.last, o.how, o.run, o.error, greatest(now - o.at, 0)
-    FROM (
-        (SELECT e.key, e.first, e.last, e.how::text, e.run, e.error, e.at
-        FROM ended e WHERE of_key IS NULL AND e.namespace = n.id ORDER BY e.id DESC LIMIT size)
-        UNION ALL
-        (SELECT e.key, e.first, e.last, e.how::text, e.run, e.error, e.at
-        FROM ended e WHERE e.namespace = n.id AND e.key = of_key ORDER BY e.last DESC LIMIT size)
-        UNION ALL
-        (SELECT d.key, d.first_submit, d.last_submit, 'dead', d.run, d.error, d.at
-        FROM dead d WHERE of_key IS NULL AND d.namespace + 0 = n.id ORDER BY d.at DESC, d.run DESC LIMIT size)
-        UNION ALL
-        (SELECT d.key, d.first_submit, d.last_submit, 'dead', d.run, d.error, d.at
-        FROM dead d WHERE d.namespace = n.id AND d.key = of_key ORDER BY d.at DESC, d.run DESC LIMIT size)
-    ) o
-    ORDER BY o.at DESC, o.last DESC LIMIT size;
+    SELECT i.key
+    FROM (SELECT i.key, i.at FROM inbox i WHERE i.namespace + 0 = n.id ORDER BY i.at LIMIT 10 * size::bigint) i
+    WHERE i.key >= start AND i.key < coalesce(stop, decode(repeat('ff', 1025), 'hex'))
+    GROUP BY i.key ORDER BY min(i.at) LIMIT size;
+END $$;
+
+-- How submits of a key have ended, those with the highest numbers first, or of all keys, the newest first.
+CREATE OR REPLACE FUNCTION ends(namespace text, of_key bytea, size int)
+RETURNS TABLE (key bytea, first bigint, last bigint, how text, run bigint, error text, at bigint)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    IF of_key IS NOT NULL THEN
+        RETURN QUERY SELECT e.key, e.first, e.last, e.how, e.run, e.error, e.at FROM ended e
+        WHERE e.namespace = n.id AND e.key = of_key ORDER BY e.last DESC LIMIT size;
+    ELSE
+        RETURN QUERY SELECT e.key, e.first, e.last, e.how, e.run, e.error, e.at FROM ended e
+        WHERE e.namespace = n.id ORDER BY e.id DESC LIMIT size;
+    END IF;
+END $$;
+
+-- Dead runs: one of them, or those after one in the order of their deaths.
+CREATE OR REPLACE FUNCTION dead_run(namespace text, run bigint) RETURNS bytea
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    RETURN (SELECT d.state FROM dead d WHERE d.run = dead_run.run AND d.namespace = n.id);
+END $$;
+
+CREATE OR REPLACE FUNCTION dead_runs(namespace text, newest_first boolean, after_at bigint, after_run bigint, size int)
+RETURNS TABLE (state bytea) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    IF newest_first THEN
+        RETURN QUERY SELECT d.state FROM dead d
+        WHERE d.namespace + 0 = n.id AND (d.at, d.run) < (after_at, after_run)
+        ORDER BY d.at DESC, d.run DESC LIMIT size;
+    ELSE
+        RETURN QUERY SELECT d.state FROM dead d
+        WHERE d.namespace + 0 = n.id AND (d.at, d.run) > (after_at, after_run) ORDER BY d.at, d.run LIMIT size;
+    END IF;
+END $$;
+
+-- Values by their numbers.
+CREATE OR REPLACE FUNCTION numbered_values(namespace text, key bytea, first bigint, stop bigint) RETURNS SETOF bytea
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+DECLARE
+    n namespaces := named(namespace);
+BEGIN
+    RETURN QUERY SELECT v.value FROM numbered v
+    WHERE v.namespace = n.id AND v.key = numbered_values.key AND v.number >= first AND v.number < stop
+    ORDER BY v.number;
 END $$;
 
 -- What an operator should watch: the dead rows that vacuum has not removed yet, and for how many microseconds the
 -- oldest transaction has been open that keeps it from removing them, of those that the schema's owner may see
--- (`pg_read_all_stats` shows it all).
-CREATE OR REPLACE FUNCTION health(OUT dead_rows bigint, OUT oldest_transaction bigint, OUT present bigint)
+-- (`pg_read_all_stats` shows it all): one that is prepared, or a replication slot, among them.
+CREATE OR REPLACE FUNCTION health(OUT dead_rows bigint, OUT oldest_transaction bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
 BEGIN ATOMIC
     SELECT
@@ -220,6 +172,51 @@ BEGIN ATOMIC
             WHERE a.pid <> pg_backend_pid() AND (a.backend_xmin IS NOT NULL OR a.backend_xid IS NOT NULL)
             UNION ALL
             SELECT x.prepared FROM pg_prepared_xacts x
-        ) t),
-        present();
+        ) t);
 END;
+
+-- For people with psql. Nothing falls due in a view: a key whose `wake` is over counts as it was written.
+
+-- All namespaces: keys that are pending, ready, running and between two attempts, dead runs, calls in the inbox, and
+-- for how long the key has waited that should have been looked at first.
+CREATE OR REPLACE FUNCTION status() RETURNS TABLE (
+    namespace text, pending bigint, ready bigint, running bigint, retrying bigint, dead bigint, entries bigint,
+    waits_for interval, paused boolean
+) LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
+BEGIN ATOMIC
+    SELECT
+        n.name,
+        coalesce(sum(c.count) FILTER (WHERE c.name = 'pending'), 0)::bigint,
+        coalesce(sum(c.count) FILTER (WHERE c.name = 'ready'), 0)::bigint,
+        coalesce(sum(c.count) FILTER (WHERE c.name = 'running'), 0)::bigint,
+        coalesce(sum(c.count) FILTER (WHERE c.name = 'retrying'), 0)::bigint,
+        coalesce(sum(c.count) FILTER (WHERE c.name = 'dead'), 0)::bigint,
+        (SELECT count(*) FROM (SELECT FROM inbox i WHERE i.namespace = n.id LIMIT 10000) i),
+        (
+            SELECT (present() - w.wake) * interval '1 microsecond' FROM work w
+            WHERE w.namespace + 0 = n.id AND w.wake <= present() ORDER BY w.wake LIMIT 1),
+        n.paused_at IS NOT NULL
+    FROM namespaces n
+    LEFT JOIN LATERAL (
+        SELECT t.name, t.count FROM tallies t WHERE t.namespace = n.id
+        UNION ALL
+        SELECT x.name, x.count FROM changes x WHERE x.namespace = n.id
+    ) c ON true
+    WHERE NOT n.is_forgotten OR has_work(n.id)
+    GROUP BY n.id ORDER BY n.name COLLATE "C";
+END;
+
+-- Keys, when they are looked at next, and who has claimed them.
+CREATE OR REPLACE VIEW keys AS
+SELECT
+    n.name AS namespace, encode(w.key, 'escape') AS key,
+    CASE WHEN w.wake < 9000000000000000 THEN timestamptz 'epoch' + w.wake * interval '1 microsecond' END AS wake,
+    w.run, w.claimed_by, (SELECT count(*) FROM inbox i WHERE i.namespace = w.namespace AND i.key = w.key) AS entries
+FROM work w JOIN namespaces n ON n.id = w.namespace;
+
+-- Calls that wait in the inbox.
+CREATE OR REPLACE VIEW entries AS
+SELECT
+    n.name AS namespace, encode(i.key, 'escape') AS key, i.id AS number, i.kind,
+    timestamptz 'epoch' + i.at * interval '1 microsecond' AS at, i.wait * interval '1 microsecond' AS wait, i.token
+FROM inbox i JOIN namespaces n ON n.id = i.namespace;

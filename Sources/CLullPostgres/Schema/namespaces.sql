@@ -1,48 +1,33 @@
--- Namespaces: opening and forgetting them.
+-- Namespaces: their rules, opening, pausing and forgetting them.
+--
+-- `rules` are, in the order of DurableRules+Bytes.swift: 1 the kind (0 debounce, 1 throttle), 2 wait, 3 longest wait,
+-- 4 edges (1 leading, 2 trailing), 5 whether delays extend, 6 maxCount, 7 spacing, 8 combination (0 latest, 1 first,
+-- 2 collect, 3 collect and merge), 9 maxBatch, 10 starts, 11 period and 12 burst of a limit, 13 maxRunning, 14 when a
+-- newer value interrupts a run (0 never, 1 when it is due, 2 when it is submitted). Durations are nanoseconds.
 
--- Creates a namespace, or changes the durations and counts of one, and returns its rules. A namespace with another
--- kind, other edges, another combination or another rule for running runs is returned unchanged.
-CREATE OR REPLACE FUNCTION open(
-    namespace text, kind kind, wait bigint, max_wait bigint, on_leading boolean, on_trailing boolean, extends boolean,
-    max_count bigint, spacing bigint, combination combination, max_batch bigint, restart text, starts bigint,
-    period bigint, burst bigint, max_running bigint, merges boolean
-) RETURNS namespaces LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+CREATE OR REPLACE FUNCTION merges(rules bigint[]) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN rules[8] = 3;
+
+-- Whether a submit may be due within a second.
+CREATE OR REPLACE FUNCTION is_prompt(rules bigint[]) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN rules[2] < 1000000000 OR rules[4] & 1 = 1 OR rules[6] IS NOT NULL;
+
+-- Stores the rules of a namespace, if it has still those that were `seen`, NULL for none. Returns whether it had.
+CREATE OR REPLACE FUNCTION open(namespace text, rules bigint[], seen bigint[]) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
-DECLARE
-    n namespaces;
 BEGIN
     PERFORM ensure_durability();
-    -- One that was forgotten begins anew. With other lasting rules it gets another number: a transaction that is
-    -- still open may submit by the old rules.
-    UPDATE namespaces s SET
-        name = CASE
-            WHEN (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart, s.merges) IS NOT DISTINCT FROM (
-                open.kind, open.on_leading, open.on_trailing, open.combination, open.restart, open.merges)
-            THEN s.name ELSE format('%s (forgotten %s)', s.name, s.id) END,
-        is_forgotten = (s.kind, s.on_leading, s.on_trailing, s.combination, s.restart, s.merges) IS DISTINCT FROM (
-            open.kind, open.on_leading, open.on_trailing, open.combination, open.restart, open.merges)
-    WHERE s.name = open.namespace AND s.is_forgotten AND NOT has_work(s.id);
-    INSERT INTO namespaces (
-        name, kind, wait, max_wait, on_leading, on_trailing, extends, max_count, spacing, combination, max_batch,
-        restart, starts, period, burst, max_running, merges)
-    SELECT
-        open.namespace, open.kind, open.wait, open.max_wait, open.on_leading, open.on_trailing, open.extends,
-        open.max_count, open.spacing, open.combination, open.max_batch, open.restart,
-        open.starts, open.period, open.burst, open.max_running, open.merges
-    WHERE NOT EXISTS (SELECT FROM namespaces s WHERE s.name = open.namespace)
-    ON CONFLICT DO NOTHING;
-    UPDATE namespaces SET
-        wait = open.wait, max_wait = open.max_wait, extends = open.extends, max_count = open.max_count,
-        spacing = open.spacing, max_batch = open.max_batch, starts = open.starts, period = open.period,
-        burst = open.burst, max_running = open.max_running
-    WHERE name = open.namespace AND kind = open.kind AND on_leading = open.on_leading AND on_trailing = open.on_trailing
-        AND combination = open.combination AND restart IS NOT DISTINCT FROM open.restart AND merges = open.merges
-        AND (wait, max_wait, extends, max_count, spacing, max_batch, starts, period, burst, max_running)
-        IS DISTINCT FROM (
-            open.wait, open.max_wait, open.extends, open.max_count, open.spacing, open.max_batch, open.starts,
-            open.period, open.burst, open.max_running);
-    SELECT * INTO n FROM namespaces WHERE name = open.namespace;
-    RETURN n;
+    IF seen IS NULL THEN
+        -- One that was forgotten begins anew, under another number: a transaction that is still open may submit by the
+        -- old rules.
+        UPDATE namespaces s SET name = format('%s (forgotten %s)', s.name, s.id)
+        WHERE s.name = open.namespace AND s.is_forgotten AND NOT has_work(s.id);
+        INSERT INTO namespaces (name, rules) VALUES (open.namespace, open.rules) ON CONFLICT DO NOTHING;
+    ELSE
+        UPDATE namespaces s SET rules = open.rules, revision = s.revision + 1
+        WHERE s.name = open.namespace AND s.rules = seen;
+    END IF;
+    RETURN FOUND;
 END $$;
 
 -- The same for SQL: with intervals and with defaults. A namespace with another kind, other edges, another combination
@@ -59,29 +44,51 @@ CREATE OR REPLACE FUNCTION open(
 #variable_conflict use_variable
 DECLARE
     leads boolean := coalesce(on_leading, kind = 'throttle');
-    n record;
+    given bigint[] := ARRAY[
+        array_position('{debounce,throttle}', kind) - 1, nanoseconds(wait), nanoseconds(max_wait),
+        leads::int + 2 * on_trailing::int, extends::int, max_count, nanoseconds(spacing),
+        array_position('{latest,first,collect}', combination) - 1 + merges::int, max_batch, starts,
+        nanoseconds(period), CASE WHEN starts IS NOT NULL THEN coalesce(burst, 1) END, max_running,
+        coalesce(array_position('{due,submitted}', restart), 0)];
+    found bigint[];
+    wrong text := CASE
+        WHEN given[1] IS NULL THEN 'the kind is debounce or throttle'
+        WHEN given[8] IS NULL OR merges AND combination <> 'collect' THEN
+            'the combination is latest, first or collect, and only collect merges'
+        WHEN restart IS NOT NULL AND given[14] = 0 THEN 'restart is due or submitted'
+        WHEN coalesce(wait < '0', true) OR max_wait < wait OR spacing < '0' THEN
+            'the wait is not negative, max_wait is not shorter, and spacing is not negative'
+        WHEN given[4] = 0 THEN 'a policy has an edge'
+        WHEN kind = 'throttle' AND (max_wait IS NOT NULL OR spacing > '0' OR extends) THEN
+            'a throttle has no max_wait, no spacing, and does not extend'
+        WHEN NOT on_trailing AND (max_count IS NOT NULL OR spacing > '0') THEN
+            'max_count and spacing need the trailing edge'
+        WHEN least(max_count, max_batch, max_running) < 1 OR max_batch IS NOT NULL AND combination <> 'collect' THEN
+            'max_count, max_batch and max_running are at least 1, and max_batch needs collect'
+        WHEN (starts IS NULL) <> (period IS NULL) OR starts < 1 OR period <= '0' OR NOT given[12] BETWEEN 1 AND starts
+            THEN 'starts and period come together, and the burst is 1 to starts' END;
 BEGIN
-    n := open(
-        namespace, kind::kind, (extract(epoch FROM wait) * 1000000)::bigint,
-        (extract(epoch FROM max_wait) * 1000000)::bigint, leads, on_trailing, extends, max_count,
-        (extract(epoch FROM spacing) * 1000000)::bigint, combination::combination, max_batch, restart, starts,
-        (extract(epoch FROM period) * 1000000)::bigint, CASE WHEN starts IS NOT NULL THEN coalesce(burst, 1) END,
-        max_running, merges);
-    IF (n.kind::text, n.on_leading, n.on_trailing, n.combination::text, n.restart, n.merges)
-        IS DISTINCT FROM (kind, leads, on_trailing, combination, restart, merges)
-    THEN
-        RAISE EXCEPTION 'the namespace % has another kind, other edges, another combination or rule, which stay',
-            quote_literal(namespace) USING ERRCODE = 'LUL04';
-    END IF;
+    IF wrong IS NOT NULL THEN RAISE EXCEPTION '%', wrong USING ERRCODE = 'invalid_parameter_value'; END IF;
+    LOOP
+        found := rules(namespace);
+        IF (found[1], found[4], found[8], found[14]) IS DISTINCT FROM (given[1], given[4], given[8], given[14])
+            AND found IS NOT NULL
+        THEN
+            RAISE EXCEPTION 'the namespace % has another kind, other edges, another combination or rule, which stay',
+                quote_literal(namespace) USING ERRCODE = 'LUL04';
+        END IF;
+        EXIT WHEN found IS NOT DISTINCT FROM given OR open(namespace, given, found);
+    END LOOP;
 END $$;
 
--- The rules of a namespace; no row if it does not exist.
-CREATE OR REPLACE FUNCTION rules(namespace text) RETURNS SETOF namespaces
+CREATE OR REPLACE FUNCTION nanoseconds(span interval) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN (extract(epoch FROM span) * 1000000000)::bigint;
+
+-- The rules of a namespace; NULL if it does not exist.
+CREATE OR REPLACE FUNCTION rules(namespace text) RETURNS bigint[]
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
-BEGIN ATOMIC
-    SELECT n.* FROM namespaces n
-    WHERE n.name = rules.namespace AND (NOT n.is_forgotten OR has_work(n.id));
-END;
+RETURN (
+    SELECT n.rules FROM namespaces n WHERE n.name = rules.namespace AND (NOT n.is_forgotten OR has_work(n.id)));
 
 -- Pauses a namespace: claims hand out nothing until it is resumed. Nothing else changes. One that is paused already
 -- stays so since the first time, and keeps its reason unless there is another one. Returns the reason and the instant.
@@ -95,7 +102,8 @@ DECLARE
 BEGIN
     PERFORM ensure_durability();
     UPDATE namespaces s SET
-        paused_at = coalesce(s.paused_at, pause.at, present()), pause_reason = coalesce(given, s.pause_reason)
+        paused_at = coalesce(s.paused_at, pause.at, present()), pause_reason = coalesce(given, s.pause_reason),
+        revision = s.revision + 1
     WHERE s.id = n.id
     RETURNING s.pause_reason, s.paused_at INTO reason, since;
 END $$;
@@ -108,10 +116,24 @@ DECLARE
     n namespaces := named(namespace);
 BEGIN
     PERFORM ensure_durability();
-    UPDATE namespaces s SET paused_at = NULL, pause_reason = NULL WHERE s.id = n.id AND s.paused_at IS NOT NULL;
+    UPDATE namespaces s SET paused_at = NULL, pause_reason = NULL, revision = s.revision + 1
+    WHERE s.id = n.id AND s.paused_at IS NOT NULL;
     IF NOT FOUND THEN RETURN false; END IF;
-    PERFORM wake_up(n);
+    PERFORM wake_up(n.id);
     RETURN true;
+END $$;
+
+-- Sets what the limit of a namespace has counted, if it is still what it was. Nobody waits for the disk: the log is in
+-- order, so if the claim that follows survives a crash, so does this.
+CREATE OR REPLACE FUNCTION set_arrival(namespace text, revision bigint, before bigint, arrival bigint) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
+#variable_conflict use_column
+BEGIN
+    IF pg_current_xact_id_if_assigned() IS NULL THEN PERFORM set_config('synchronous_commit', 'off', true); END IF;
+    UPDATE namespaces s SET arrival = set_arrival.arrival
+    WHERE s.name = set_arrival.namespace AND s.revision = set_arrival.revision
+        AND s.arrival IS NOT DISTINCT FROM before;
+    RETURN FOUND;
 END $$;
 
 -- Forgets a namespace without work, at most `size` rows of each table at a time. Call it until it answers something
@@ -122,25 +144,24 @@ LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
-    most bigint;
     deleted int;
     has_more boolean := false;
 BEGIN
     PERFORM ensure_durability();
-    IF has_work(n.id) OR EXISTS (SELECT FROM dead d WHERE d.namespace + 0 = n.id) THEN RETURN 'work'; END IF;
+    IF has_work(n.id) THEN RETURN 'work'; END IF;
+    -- What a step has read is not written any more.
+    UPDATE namespaces s SET revision = s.revision + 1 WHERE s.id = n.id;
     -- Keys without work whose gates are not idle. What another transaction has locked may become work, and stays.
-    WITH gone AS (
-        DELETE FROM work w
-        WHERE w.ctid = ANY (ARRAY(
-            SELECT o.ctid FROM work o
-            WHERE o.namespace = n.id AND o.pending_count = 0 AND o.ready_to IS NULL AND o.run_id IS NULL
-            LIMIT size FOR UPDATE SKIP LOCKED))
-        RETURNING w.generation, w.born
-    )
-    SELECT count(*), max(g.generation) FILTER (WHERE g.generation - g.born >= 1048576) INTO deleted, most FROM gone g;
+    DELETE FROM work w
+    WHERE w.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM work o WHERE o.namespace = n.id AND NOT o.has_work LIMIT size FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    -- They may have used up their numbers.
+    IF deleted > 0 THEN
+        PERFORM nextval('overflows');
+        PERFORM raise_numbers((SELECT s.last_value FROM numbers s) + 1000000000);
+    END IF;
     has_more := has_more OR deleted = size;
-    -- As when such a row is deleted because it is idle.
-    WHILE most IS NOT NULL AND birth() <= most LOOP END LOOP;
     DELETE FROM ended e WHERE e.id = ANY (ARRAY(SELECT o.id FROM ended o WHERE o.namespace = n.id LIMIT size));
     GET DIAGNOSTICS deleted = ROW_COUNT;
     has_more := has_more OR deleted = size;
@@ -149,7 +170,10 @@ BEGIN
     has_more := has_more OR deleted = size;
     IF has_more THEN RETURN 'more'; END IF;
     DELETE FROM workers w WHERE w.namespace = n.id;
-    UPDATE namespaces s SET is_forgotten = true, paused_at = NULL, pause_reason = NULL, arrival = NULL
+    DELETE FROM changes c WHERE c.namespace = n.id;
+    DELETE FROM tallies t WHERE t.namespace = n.id;
+    UPDATE namespaces s SET
+        is_forgotten = true, paused_at = NULL, pause_reason = NULL, arrival = NULL
     WHERE s.id = n.id;
     RETURN 'forgotten';
 END $$;

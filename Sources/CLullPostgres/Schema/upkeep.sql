@@ -1,8 +1,8 @@
 -- Upkeep: what is forgotten, workers, copies, and rights.
 
 -- Sums up the changes of counts, and deletes ends and tokens that are older than these durations, or more than
--- `most`, and what clients and workers that are gone have left: at most `size` of each. The ends of a key stay while
--- it has a run or a dead run, whose fate depends on them.
+-- `most`, and what clients that are gone have left: at most `size` of each. The ends of a key stay while it has a run
+-- or a dead run, whose fate depends on them.
 --
 -- next: the id from which the next call goes on: pass it as `after`, first 0. has_more: whether there is more to
 -- delete now.
@@ -24,7 +24,7 @@ BEGIN
     ) o;
     DELETE FROM ended e
     WHERE e.id = ANY (ids)
-        AND NOT EXISTS (SELECT FROM work w WHERE w.namespace = e.namespace AND w.key = e.key AND w.run_id IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM work w WHERE w.namespace = e.namespace AND w.key = e.key AND w.run IS NOT NULL)
         AND NOT EXISTS (SELECT FROM dead d WHERE d.namespace = e.namespace AND d.key = e.key);
     DELETE FROM tokens t
     WHERE t.id = ANY (ARRAY(
@@ -38,7 +38,27 @@ BEGIN
     has_more := sum_changes(100 * size) OR next > 0 OR tokens = size;
 END $$;
 
--- Records that a worker is there. What was done by workers of more than `memory` ago is summed up under the number 0.
+-- Sums up some changes of counts, unless another transaction does, and returns whether there are more.
+CREATE OR REPLACE FUNCTION sum_changes(size int) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    changed int;
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('lull counts', 'changes'::regclass::oid::bigint)) THEN
+        RETURN false;
+    END IF;
+    WITH gone AS (
+        DELETE FROM changes c WHERE c.ctid = ANY (ARRAY(SELECT x.ctid FROM changes x LIMIT size)) RETURNING *
+    ), summed AS (
+        INSERT INTO tallies AS t
+        SELECT g.namespace, g.period, g.name, sum(g.count) FROM gone g GROUP BY g.namespace, g.period, g.name
+        ON CONFLICT (namespace, period, name) DO UPDATE SET count = t.count + excluded.count
+    )
+    SELECT count(*) INTO changed FROM gone;
+    DELETE FROM tallies t WHERE t.count = 0;
+    RETURN changed >= size;
+END $$;
+
+-- Records that a worker is there; one that said so more than `memory` ago is forgotten.
 CREATE OR REPLACE FUNCTION announce(
     namespace text, worker bigint, host text, process bigint, memory bigint, at bigint DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
@@ -48,41 +68,13 @@ DECLARE
     now bigint := coalesce(at, present());
 BEGIN
     -- What another transaction has locked is not old, or is being deleted by it.
-    WITH gone AS (
-        DELETE FROM workers w
-        WHERE w.ctid = ANY (ARRAY(
-            SELECT o.ctid FROM workers o
-            WHERE o.namespace = n.id AND o.owner NOT IN (0, worker) AND o.seen < now - memory
-            FOR UPDATE SKIP LOCKED))
-        RETURNING w.*
-    )
-    INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, runs, executed, failures, at)
-    SELECT
-        n.id, 0, sum(g.attempts), sum(g.lost_leases), sum(g.runs), sum(g.executed), sum(g.failures), now
-    FROM gone g HAVING count(*) > 0
-    ON CONFLICT (namespace, owner) DO UPDATE SET
-        attempts = w.attempts + excluded.attempts, lost_leases = w.lost_leases + excluded.lost_leases,
-        runs = w.runs + excluded.runs, executed = w.executed + excluded.executed,
-        failures = w.failures + excluded.failures, at = excluded.at;
-    INSERT INTO workers AS w (namespace, owner, attempts, lost_leases, at, host, process, seen)
-    VALUES (n.id, worker, 0, 0, now, announce.host, announce.process, now)
-    ON CONFLICT (namespace, owner) DO UPDATE SET host = excluded.host, process = excluded.process, seen = excluded.seen;
-END $$;
-
--- The workers that have announced themselves, how many microseconds ago, and the runs that each holds.
-CREATE OR REPLACE FUNCTION workers(namespace text, at bigint DEFAULT NULL) RETURNS TABLE (
-    worker bigint, host text, process bigint, seen bigint, running bigint
-) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
-#variable_conflict use_column
-DECLARE
-    n namespaces := named(namespace);
-    now bigint := coalesce(at, present());
-BEGIN
-    RETURN QUERY
-    SELECT
-        o.owner, o.host, o.process, greatest(now - o.seen, 0),
-        (SELECT count(*) FROM work w WHERE w.claimed_by = o.owner AND w.namespace + 0 = n.id)
-    FROM workers o WHERE o.namespace = n.id AND o.seen IS NOT NULL;
+    DELETE FROM workers w
+    WHERE w.ctid = ANY (ARRAY(
+        SELECT o.ctid FROM workers o WHERE o.namespace = n.id AND o.worker <> announce.worker AND o.at < now - memory
+        FOR UPDATE SKIP LOCKED));
+    INSERT INTO workers (namespace, worker, host, process, at)
+    VALUES (n.id, announce.worker, announce.host, announce.process, now)
+    ON CONFLICT (namespace, worker) DO UPDATE SET host = excluded.host, process = excluded.process, at = excluded.at;
 END $$;
 
 -- Where these tables are: the server's data directory, the database in it, and a table in that. A copy has another
@@ -92,25 +84,17 @@ RETURN (
     SELECT format('%s/%s/%s', s.system_identifier, d.oid, 'meta'::regclass::oid)
     FROM pg_control_system() s, pg_database d WHERE d.datname = current_database());
 
--- Refuses to hand out runs of a copy: the original may be at work.
-CREATE OR REPLACE FUNCTION check_place() RETURNS void LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    IF (SELECT m.place FROM meta m) IS DISTINCT FROM place() THEN
-        RAISE EXCEPTION 'this is a copy of another database: see `lull adopt`' USING ERRCODE = 'LUL03';
-    END IF;
-END $$;
-
--- Makes a copy one that is worked on, with generations and runs above all those of the original.
+-- Makes a copy one that is worked on, with numbers above all those of the original.
 CREATE OR REPLACE FUNCTION adopt() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+    above bigint := greatest(
+        (SELECT s.last_value FROM numbers s), (SELECT m.floor FROM meta m), (SELECT max(e.last) FROM ended e),
+        (SELECT max(d.run) FROM dead d), (SELECT max(t.generation) FROM tokens t), present()) + 1099511627776;
 BEGIN
-    PERFORM setval('births', (greatest(
-        (SELECT max(w.generation) FROM work w), (SELECT max(e.last) FROM ended e),
-        (SELECT max(d.last_submit) FROM dead d),
-        (SELECT max(t.generation) FROM tokens t), 0) >> 20) + (SELECT last_value FROM births) + 67108864);
-    PERFORM setval('fences', greatest(
-        (SELECT max(w.fence) FROM work w), (SELECT max(e.fence) FROM ended e), (SELECT max(d.fence) FROM dead d), 0)
-        + (SELECT last_value FROM fences) + 1099511627776);
-    UPDATE meta SET place = place();
+    PERFORM raise_numbers(above);
+    UPDATE meta SET place = place(), floor = above, started = pg_postmaster_start_time();
+    -- What was read before is not written any more.
+    UPDATE namespaces n SET revision = n.revision + 1;
 END $$;
 
 -- The version of the schema.
@@ -120,28 +104,25 @@ RETURN (SELECT m.version FROM meta m);
 
 -- Rights.
 
--- Gives a role the rights of a producer (to submit, touch, flush and cancel), of a worker (all that its work needs), or
--- of a reader (to look).
+-- Gives a role the rights of a producer (to add calls to the inbox), of a reader (to look), or of a worker (all that
+-- the library does: it writes rows, and is trusted).
 CREATE OR REPLACE FUNCTION allow(role text, part text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT AS $$
 DECLARE
-    names text[];
+    reading text[] := '{schema_version,rules,names,describe,look,rows_by_key,rows_by_wake,holders,keys_with_entries,
+        ends,dead_run,dead_runs,numbered_values,health,status,state}';
+    appending text[] := '{schema_version,open,rules,append,submit,touch,flush,cancel,state,status}';
+    writing text[] := '{load,store,pause,resume,set_arrival,forget_namespace,forget,announce}';
+    names text[] := CASE part
+        WHEN 'reader' THEN reading WHEN 'producer' THEN appending WHEN 'worker' THEN reading || appending || writing
+    END;
     f regprocedure;
 BEGIN
-    names := CASE part
-        WHEN 'reader' THEN '{schema_version,state,status,list,upcoming,ended,dead,dead_run,workers,health,
-            count_selected,dead_runs}'
-        WHEN 'producer' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
-            change_keys,change_selected,count_selected,dead_runs,state,health}'
-        WHEN 'worker' THEN '{schema_version,open,rules,submit,submit_many,flush,cancel,touch,touch_key,keys,
-            change_keys,change_selected,count_selected,dead_runs,state,status,list,upcoming,ended,dead,dead_run,health,
-            claim,report_many,exchange,take_starts,give_back_starts,interruptions,retry,discard,forget,forget_namespace,
-            announce,workers,pause,resume}'
-    END::text[];
     IF names IS NULL THEN
         RAISE EXCEPTION 'a role can be a producer, a worker or a reader, not %', quote_literal(part);
     END IF;
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', current_schema(), role);
+    IF part <> 'producer' THEN EXECUTE format('GRANT SELECT ON keys, entries TO %I', role); END IF;
     FOR f IN
         SELECT p.oid::regprocedure FROM pg_proc p
         WHERE p.pronamespace = quote_ident(current_schema())::regnamespace AND p.proname = ANY (names)

@@ -16,7 +16,7 @@ const char *lull_schema(const char *name);
 // CONNECTION_OK, PGRES_POLLING_… and PGRES_… of libpq.
 static const int LULL_CONNECTION_OK = 0;
 static const int LULL_POLLING_READING = 1, LULL_POLLING_WRITING = 2, LULL_POLLING_OK = 3;
-static const int LULL_COMMAND_OK = 1, LULL_TUPLES_OK = 2;
+static const int LULL_COMMAND_OK = 1, LULL_TUPLES_OK = 2, LULL_PIPELINE_SYNC = 10;
 
 typedef struct {
     char *relname;
@@ -47,6 +47,8 @@ lull_PQnoticeReceiver lull_PQsetNoticeReceiver(lull_PGconn *conn, lull_PQnoticeR
 int lull_PQsendQueryParams(
     lull_PGconn *conn, const char *command, int nParams, const unsigned int *paramTypes, const char *const *paramValues,
     const int *paramLengths, const int *paramFormats, int resultFormat);
+int lull_PQenterPipelineMode(lull_PGconn *conn);
+int lull_PQpipelineSync(lull_PGconn *conn);
 int lull_PQflush(lull_PGconn *conn);
 int lull_PQconsumeInput(lull_PGconn *conn);
 int lull_PQisBusy(lull_PGconn *conn);

@@ -14,7 +14,8 @@ extension DurableRules {
         return writer.result
     }
 
-    private var parts: [Int64?] {
+    /// The rules as numbers: a store in SQL has them in this order.
+    package var parts: [Int64?] {
         func number(_ number: Int?) -> Int64? { number.map { Int64($0) } }
         let interrupting: Int64 =
             switch whileRunning {
@@ -46,6 +47,12 @@ extension DurableRules {
             try reader.optional("part", &number)
             parts.append(number)
         }
+        try self.init(parts: parts)
+    }
+
+    /// Creates rules from their ``parts``.
+    package init(parts: [Int64?]) throws(DurableError) {
+        guard parts.count == 14 else { throw .unusable("the namespace has rules of another version") }
         func duration(_ index: Int) -> CoreDuration? { parts[index].map { CoreDuration(nanoseconds: $0) } }
         func count(_ index: Int) -> Int? { parts[index].map { Int(clamping: $0) } }
         let edges = Edges(rawValue: UInt8(clamping: parts[3] ?? 0))

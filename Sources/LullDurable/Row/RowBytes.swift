@@ -140,6 +140,10 @@ package struct StoredEnd: Hashable, Sendable {
         (run, error) = (ending.run?.id, ending.run?.error)
     }
 
+    package init(submits: ClosedRange<Int64>, how: DurableOutcome, at: CoreInstant, run: Int64?, error: [UInt8]?) {
+        (self.submits, self.how, self.at, self.run, self.error) = (submits, how, at, run, error)
+    }
+
     package var errorText: String? { error.map { String(decoding: $0, as: UTF8.self) } }
 
     package var bytes: [UInt8] {

@@ -22,7 +22,8 @@ package final class LoadedKey {
     /// taken.
     package internal(set) var ends: [StoredEnd] = []
     package internal(set) var removedEnds: [StoredEnd] = []
-    package internal(set) var tokens: [(token: String, receipt: DurableReceipt)] = []
+    /// Answers that are to be remembered, and which entry of the inbox has asked for them.
+    package internal(set) var tokens: [(token: String, receipt: DurableReceipt, entry: Int64?)] = []
     package internal(set) var dead: [StoredDead] = []
     /// The numbers of dead runs that were taken: they must still be there.
     package internal(set) var takenDead: [Int64] = []

@@ -41,7 +41,10 @@ extension LoadedTable: DurableTable {
 
     package mutating func delete(_ entry: DurableEntry, in namespace: DurableNamespace) throws(DurableError) {
         guard let known = known(entry.key) else { return }
-        known.deletedGeneration = max(known.deletedGeneration ?? .min, known.after?.row.generation ?? .min)
+        let generation = known.after?.row.generation ?? .min
+        known.deletedGeneration = max(known.deletedGeneration ?? .min, generation)
+        // The key may come again in this step.
+        base = max(base, generation)
         known.after = nil
     }
 

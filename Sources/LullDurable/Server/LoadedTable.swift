@@ -16,8 +16,9 @@ package struct LoadedTable {
         package var endsOfSubmits: Set<SubmitID> = []
         /// Values of which it matters which submit they come from.
         package var values: Set<SubmitID> = []
-        /// How many more rows that are due.
+        /// How many more rows that are due, and whether it matters when the next one wakes.
         package var due = 0
+        package var next = false
         /// The rows with runs that workers have: all of them, or those of one worker.
         package var needsLeases = false
         package var holders: Set<Int64> = []
@@ -47,9 +48,10 @@ package struct LoadedTable {
     private var firstFence: Int64 = 1
     private(set) var fencesReserved = 0
     let fenceStep: Int64
-    /// The highest generation of all deleted rows, or what the server's time makes of it, before the steps: a new row
-    /// is refused if a later one was deleted meanwhile.
+    /// The number above which new rows begin, before the steps: it is above all numbers of deleted rows.
     package private(set) var firstBase: Int64
+    /// No submit has a lower number, so that one which is lost with the server's latest moments is not given again.
+    package let leastGeneration: Int64
     private var tokens: [String: DurableReceipt?] = [:]
     var deadRuns: [Int64: StoredDead?] = [:]
     var ends: [[UInt8]: [StoredEnd]] = [:]
@@ -64,7 +66,7 @@ package struct LoadedTable {
     // MARK: - What steps have done
 
     package var missing = Missing()
-    /// The highest generation of all deleted rows, or what the server's time makes of it.
+    /// The number above which the next new row begins.
     package var base: Int64
     /// The number of the next fence or run id, and how many are left.
     var nextFence: Int64 = 1
@@ -75,32 +77,30 @@ package struct LoadedTable {
     package private(set) var hasInterruption = false
     /// The key that the present step is about, if it says so.
     package var selected: [UInt8]?
-    /// The instant of the present step; nil for now.
-    private var folding: CoreInstant?
-    var instant: CoreInstant { folding ?? now }
+    /// The entry whose call is made, and its instant; nil for none, and for now.
+    private var folding: (entry: InboxEntry, at: CoreInstant)?
+    var instant: CoreInstant { folding?.at ?? now }
 
     package init(
-        now: CoreInstant, namespace: DurableNamespace, settings: [UInt8], base: Int64, fenceStep: Int64 = 1
+        now: CoreInstant, namespace: DurableNamespace, settings: [UInt8], base: Int64, leastGeneration: Int64,
+        fenceStep: Int64 = 1
     ) {
         self.now = now
         self.namespace = namespace
         self.settings = settings
-        firstBase = max(base, now.microseconds)
-        self.base = firstBase
+        firstBase = base
+        self.base = base
+        self.leastGeneration = leastGeneration
         self.fenceStep = fenceStep
     }
 
     /// Takes note that more is loaded at a later instant: the steps are made at that.
     package mutating func advance(to later: CoreInstant, base: Int64) {
         now = max(now, later)
-        firstBase = max(firstBase, base, now.microseconds)
+        firstBase = max(firstBase, base)
     }
 
     var collects: Bool { namespace.rules.combination == .collect }
-
-    /// The instant as a number of microseconds: no submit has a lower number, so that one which is lost with the
-    /// server's latest moments is not given again.
-    package var leastGeneration: Int64 { now.microseconds }
 
     // MARK: - Loading
 
@@ -160,7 +160,7 @@ package struct LoadedTable {
     private mutating func fold(_ entry: InboxEntry, of loaded: LoadedKey) throws(DurableError) {
         let key = loaded.key
         let instant = min(max(entry.at, loaded.after?.latest ?? .farPast), now)
-        folding = instant
+        folding = (entry, instant)
         loaded.folded.append(entry.stored)
         switch entry.call {
         case .submit(let value, let wait, let token, let context):
@@ -206,6 +206,11 @@ package struct LoadedTable {
             key.complete(at: now, collects: collects)
             return true
         }
+    }
+
+    /// Returns the runs that a worker has, of those that were loaded.
+    package func runs(of owner: Int64) -> Set<Int64> {
+        Set(order.compactMap { $0.after.flatMap { $0.holder == owner ? $0.row.run?.id : nil } })
     }
 
     func valueCount(of ready: DurableRow.Ready) -> Int64 { collects ? Int64(ready.count) : 1 }
@@ -254,6 +259,6 @@ package struct LoadedTable {
         _ receipt: DurableReceipt, for token: String, at now: CoreInstant, in namespace: DurableNamespace
     ) {
         newTokens[token] = receipt
-        keys[receipt.key]?.tokens.append((token, receipt))
+        keys[receipt.key]?.tokens.append((token, receipt, folding?.entry.number))
     }
 }

@@ -15,6 +15,13 @@ package protocol RowServer: AnyObject {
 
     /// Calls a function after a pause.
     func delay(_ call: @escaping () -> Void)
+
+    /// Ends a transaction in which nothing is written.
+    func end(_ transaction: Int)
+}
+
+extension RowServer {
+    package func end(_ transaction: Int) {}
 }
 
 /// Where a step is made: a shard of a namespace.
@@ -34,6 +41,10 @@ package struct LoadRequest: Sendable {
     package var wanted: LoadedTable.Missing
     /// Whether the keys are taken for a moment, so that nobody else changes them.
     package var takes: Bool
+    /// Whether it is a worker's, whose keys may be taken where that costs nothing.
+    package var isWorkers = false
+    /// The transaction in which other rows of the step were loaded.
+    package var transaction: Int?
 }
 
 /// What was loaded.
@@ -42,6 +53,8 @@ package struct LoadedRows {
     /// The due keys that nobody else finds for a moment, and the keys that somebody else has taken.
     package var hidden: Set<[UInt8]> = []
     package var refused: Set<[UInt8]> = []
+    /// The transaction of the server that has begun with this: until it is stored, or ended.
+    package var transaction: Int?
 
     package init(_ table: LoadedTable) { self.table = table }
 }
@@ -55,6 +68,8 @@ package struct StoreRequest {
     package var isWorkers: Bool
     /// Whether the keys were taken.
     package var takes: Bool
+    /// The transaction in which the rows were loaded.
+    package var transaction: Int?
     /// At most so many runs workers may have before this, if that matters.
     package var mostLeases: Int?
     /// The values to be read.

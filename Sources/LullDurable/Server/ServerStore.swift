@@ -3,8 +3,7 @@ package import LullCore
 
 /// A store on a server: what the calls of its workers are made of.
 ///
-/// A ``ShardedStore`` keeps rows on its server, which Swift steps; a ``FunctionStore`` calls functions of its server.
-/// Either talks to the server from a ``StoreThread``.
+/// It talks to the server from a ``StoreThread``.
 package protocol ServerStore: StoreCalls {
     /// What the store knows beside what all stores do.
     associatedtype Known: Sendable
@@ -59,6 +58,14 @@ package struct ServerState<Known: Sendable>: WakingState {
     package var wakeSignal = WakeSignal()
     /// When to forget next.
     fileprivate var nextForgetting = ContinuousClock.Instant.now
+    /// The rules with which this store has opened namespaces.
+    package var rules: [String: DurableRules] = [:]
+    /// The namespaces that had a limit when they were last claimed from.
+    var limited: Set<String> = []
+    /// The shard of each namespace at which the next claim begins.
+    package var turns: [String: Int] = [:]
+    /// When a worker of this store has last looked at what is due in each namespace.
+    var claims: [String: ContinuousClock.Instant] = [:]
     package var known: Known
 
     package init(_ known: Known) { self.known = known }

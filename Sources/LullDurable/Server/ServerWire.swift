@@ -120,7 +120,7 @@ package final class ServerJob<Wire: ServerWire> {
     }
 
     /// Answers it without a reply.
-    func giveUp(_ trouble: String) {
+    package func giveUp(_ trouble: String) {
         let trouble = self.trouble ?? trouble
         if mayBeDone {
             answer(.lost(trouble))

@@ -21,6 +21,9 @@ package struct ShardExchange: Sendable {
         (self.looksAt, self.deadline, self.answer) = (looksAt, deadline, answer)
     }
 
+    /// The workers whose calls these are: usually one.
+    var owners: Set<Int64> { Set(reports.map(\.owner)).union(claim.map { [$0.terms.owner] } ?? []) }
+
     func make(_ table: inout LoadedTable) -> ShardAnswer {
         var answer = ShardAnswer()
         answer.now = table.now

@@ -1,21 +1,78 @@
 internal import Lull
 package import LullCore
 
-/// A store whose rows are in shards of a server, each key in one of them: the calls that are steps on single keys.
+/// A store whose rows are in shards of a server, each key in one of them.
 ///
-/// They are made by a ``StepRunner``. What concerns a namespace as a whole is the store's own.
-package protocol ShardedStore: ServerStore, KeyStepStore where Table == LoadedTable {
-    /// Returns the shard of a key.
-    func place(of key: [UInt8], in namespace: String) async throws(DurableError) -> ShardPlace
+/// Steps on keys are made by a ``StepRunner``. Here and in the extensions is what all such stores do; a store brings
+/// what it reads and how it writes a namespace's settings.
+package protocol ShardedStore: AnyObject, ServerStore, KeyStepStore where Table == LoadedTable {
+    // MARK: - Steps
+
     /// Makes a step.
     func add(_ step: KeyStep)
+    /// Makes the calls of a worker in a shard.
+    func add(_ exchange: ShardExchange)
     /// Opens a namespace again that this store has opened and the server has lost.
     ///
     /// - Returns: Whether there was one.
     func reopen(_ namespace: String) async throws(DurableError) -> Bool
+
+    // MARK: - Shards
+
+    /// Returns the number of shards of a namespace.
+    func shards(of namespace: String) async throws(DurableError) -> Int
+    /// Returns the shard of a key.
+    func shard(of key: [UInt8], among shards: Int) -> Int
+    /// Returns what a shard says of itself; opens a namespace again that the server has lost.
+    ///
+    /// - Parameter isWhole: Whether counts and workers are wanted.
+    func meta(of place: ShardPlace, isWhole: Bool) async throws(DurableError) -> ShardMeta
+    /// Sets what the limit of a namespace has counted, if it is still what it was; returns whether it was.
+    func setArrival(_ arrival: CoreInstant, after meta: ShardMeta, in place: ShardPlace) async throws(DurableError)
+        -> Bool
+
+    // MARK: - Looking
+
+    /// Returns the names of all namespaces.
+    func names() async throws(DurableError) -> [String]
+    /// Returns what a status needs of a shard beside its counts.
+    func look(at place: ShardPlace, _ meta: ShardMeta) async throws(DurableError) -> ShardLook
+    /// Returns rows from a start on: by their keys, those with a prefix.
+    func page(of place: ShardPlace, from start: RowStart, _ prefix: [UInt8], atMost size: Int)
+        async throws(DurableError)
+        -> RowPage
+    /// Calls a function for each key with a prefix, and perhaps for others: with its row, or without, if it has only
+    /// entries of the inbox. Those that change meanwhile may be seen before or after.
+    func scan(_ place: ShardPlace, prefix: [UInt8], _ body: (_ key: [UInt8], _ row: StoredRow?) -> Void)
+        async throws(DurableError)
+    /// Returns how many runs each worker has.
+    func holders(in place: ShardPlace) async throws(DurableError) -> [Int64: Int]
+    /// Returns how submits of a key have ended, those with the highest numbers first.
+    func ends(of key: [UInt8], in place: ShardPlace, atMost limit: Int) async throws(DurableError) -> [StoredEnd]
+    /// Returns how submits of all keys have ended, the newest first.
+    func newestEnds(in place: ShardPlace, atMost limit: Int) async throws(DurableError)
+        -> [(key: [UInt8], end: StoredEnd)]
+    /// Returns a dead run, and where it is; nil if there is none with that number.
+    func findDead(_ run: Int64, in namespace: String) async throws(DurableError) -> (ShardPlace, StoredDead)?
+    /// Calls a function for dead runs by when they died, until it returns false.
+    func scanDead(_ place: ShardPlace, newestFirst: Bool, atMost limit: Int, _ body: (StoredDead) -> Bool)
+        async throws(DurableError)
+    /// Returns the values of a dead run.
+    func values(of dead: StoredDead, collects: Bool, in place: ShardPlace) async throws(DurableError) -> [[UInt8]]
+    /// Returns keys that have entries in the inbox, those with the oldest first where the store knows them.
+    func keysWithEntries(in place: ShardPlace, atMost limit: Int) async throws(DurableError) -> [[UInt8]]
 }
 
 extension ShardedStore {
+    package func place(of key: [UInt8], in namespace: String) async throws(DurableError) -> ShardPlace {
+        ShardPlace(namespace, shard(of: key, among: try await shards(of: namespace)))
+    }
+
+    /// Returns all shards of a namespace.
+    package func places(of namespace: String) async throws(DurableError) -> [ShardPlace] {
+        (0..<(try await shards(of: namespace))).map { ShardPlace(namespace, $0) }
+    }
+
     /// Makes steps, those of one key in their order.
     package func make(_ steps: [KeyStep]) async {
         await makeOnce(steps)
@@ -64,14 +121,6 @@ extension ShardedStore {
         return try call.answer.get()
     }
 
-    /// Makes steps, and returns all answers, or throws the first error.
-    private func answers<Answer: Sendable>(to calls: [KeyCall<Answer>]) async throws(DurableError) -> [Answer] {
-        await make(calls)
-        var answers: [Answer] = []
-        for call in calls { answers.append(try call.answer.get()) }
-        return answers
-    }
-
     // MARK: - Calls
 
     package func submit(_ batch: [DurableSubmission]) async -> [Result<DurableReceipt, DurableError>] {
@@ -88,67 +137,5 @@ extension ShardedStore {
         await make(calls)
         await forgetSome()
         return calls.map(\.answer)
-    }
-
-    /// Flushes or cancels keys, each in a step of its own.
-    package func change(
-        _ change: DurableChange, _ keys: [[UInt8]], in namespace: String
-    ) async throws(DurableError) -> [Int] {
-        try await answers(
-            to: keys.map { key in
-                KeyCall(namespace, key) { table throws(DurableError) in
-                    try table.change(change, key, in: table.namespace, at: table.now)
-                }
-            }
-        )
-    }
-
-    /// Flushes or cancels those keys that meet the conditions of a selection, or counts them, each in a step of its
-    /// own.
-    package func change(
-        _ change: DurableChange, _ keys: [[UInt8]], matching selection: DurableSelection, since began: CoreInstant,
-        in namespace: String
-    ) async throws(DurableError) -> Int {
-        try await answers(
-            to: keys.map { key in
-                KeyCall(namespace, key) { table throws(DurableError) in
-                    var sweep = try table.sweep(of: table.namespace, matching: selection, at: began)
-                    try table.change(change, &sweep, atMost: 1, in: table.namespace, at: table.now)
-                    return sweep.count
-                }
-            }
-        ).reduce(0, +)
-    }
-
-    /// Flushes or cancels what comes from one submitter alone, each key in a step of its own.
-    package func change(
-        _ change: DurableChange, _ keys: [[UInt8]], submittedBy submitter: Int64, in namespace: String
-    ) async throws(DurableError) -> ChangeSum {
-        let sums = try await answers(
-            to: keys.map { key in
-                KeyCall(namespace, key) { table throws(DurableError) in
-                    try table.change(change, submittedBy: submitter, in: table.namespace, at: table.now)
-                }
-            }
-        )
-        return sums.reduce(into: ChangeSum(), +=)
-    }
-
-    /// Gives a dead run of a key another series of attempts.
-    package func retry(_ run: Int64, of key: [UInt8], in namespace: String) async throws(DurableError) -> DurableRetry {
-        let call = KeyCall(namespace, key) { table throws(DurableError) in
-            try table.retry(run, in: table.namespace, at: table.now)
-        }
-        call.dead = run
-        return try await make(call)
-    }
-
-    /// Deletes a dead run of a key, and returns whether there was one.
-    package func discard(_ run: Int64, of key: [UInt8], in namespace: String) async throws(DurableError) -> Bool {
-        let call = KeyCall(namespace, key) { table throws(DurableError) in
-            try table.discard(run, in: table.namespace)
-        }
-        call.dead = run
-        return try await make(call)
     }
 }

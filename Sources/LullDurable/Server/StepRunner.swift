@@ -4,24 +4,41 @@ internal import LullCore
 /// Makes the steps of a store on a server: loads what they need, makes them in memory, writes what has changed, and
 /// repeats those whose keys others have changed meanwhile. On the thread of the store.
 package final class StepRunner {
-    /// How many batches of steps are under way at once: one at the server, one on its way, one that is made.
-    private static let mostBatches = 3
     /// How often a batch is begun again because the settings of its namespace changed, or others claimed.
     private static let mostAttempts = 100
 
     package private(set) var queue = StepQueue()
     private var batches = 0
     private var exchanges = 0
+    /// The runs that each worker has in a shard, and perhaps some that it had; nothing for one to which an answer may
+    /// have been lost.
+    private var handed: [Worker: Set<Int64>] = [:]
+
+    private struct Worker: Hashable {
+        let place: ShardPlace
+        let owner: Int64
+
+        init(_ place: ShardPlace, _ owner: Int64) { (self.place, self.owner) = (place, owner) }
+    }
+
     private unowned let server: any RowServer
     /// Why the latest step was not answered in time.
     package var trouble: () -> String = { "" }
 
-    package init(_ server: any RowServer) { self.server = server }
+    /// How many batches of steps are under way at once.
+    private let mostBatches: Int
+
+    /// - Parameter mostBatches: How many batches of steps are under way at once: the more there are, the fewer steps
+    ///   share one.
+    package init(_ server: any RowServer, mostBatches: Int) {
+        self.server = server
+        self.mostBatches = mostBatches
+    }
 
     package var isEmpty: Bool { queue.isEmpty && exchanges == 0 }
 
     /// Whether there is something to send that waits for nothing.
-    package var isReady: Bool { batches < Self.mostBatches && queue.hasWaiting }
+    package var isReady: Bool { batches < mostBatches && queue.hasWaiting }
 
     package func add(_ step: KeyStep) { queue.add(step) }
 
@@ -30,7 +47,7 @@ package final class StepRunner {
         for step in queue.takeExpired(at: now) {
             step.finish(.refused("the server did not answer in time: \(trouble())"))
         }
-        while batches < Self.mostBatches, queue.hasWaiting {
+        while batches < mostBatches, queue.hasWaiting {
             let batch = queue.takeBatch()
             guard let first = batch.first else { return }
             batches += 1
@@ -68,8 +85,11 @@ package final class StepRunner {
                 if !rows.refused.isEmpty { changes.removeAll { rows.refused.contains($0.key) } }
                 let store = StoreRequest(
                     place: request.place, deadline: request.deadline, changes: changes, table: rows.table,
-                    isWorkers: batch.allSatisfy { $0.isWorkers }, takes: request.takes)
-                if changes.isEmpty { return end(batch, nil, repeating: rows.refused) }
+                    isWorkers: batch.allSatisfy { $0.isWorkers }, takes: request.takes, transaction: rows.transaction)
+                if changes.isEmpty {
+                    if let transaction = rows.transaction { server.end(transaction) }
+                    return end(batch, nil, repeating: rows.refused)
+                }
                 server.store(store) { [self] result in
                     switch result {
                     case .failure(let error): end(batch, error)
@@ -106,16 +126,21 @@ package final class StepRunner {
             guard case .success(var rows) = result else { return done(result) }
             rows.hidden.formUnion(loaded?.hidden ?? [])
             rows.refused.formUnion(loaded?.refused ?? [])
+            rows.transaction = rows.transaction ?? loaded?.transaction
             do throws(DurableError) {
                 try rows.table.begin()
                 if rows.table.missing.isEmpty { steps(&rows.table) }
             } catch {
-                if rows.table.missing.isEmpty { return done(.failure(error)) }
+                if rows.table.missing.isEmpty {
+                    if let transaction = rows.transaction { server.end(transaction) }
+                    return done(.failure(error))
+                }
             }
             if rows.table.missing.isEmpty { return done(.success(rows)) }
             var more = request
             more.keys = []
             more.wanted = rows.table.missing
+            more.transaction = rows.transaction
             load(more, into: rows, making: steps, done)
         }
     }
@@ -130,18 +155,20 @@ package final class StepRunner {
 
     private func attempt(_ exchange: ShardExchange, _ number: Int) {
         var request = LoadRequest(
-            place: exchange.place, deadline: exchange.deadline, wanted: LoadedTable.Missing(), takes: false)
+            place: exchange.place, deadline: exchange.deadline, wanted: LoadedTable.Missing(), takes: false,
+            isWorkers: exchange.claim != nil || !exchange.reports.isEmpty)
         request.keys = exchange.reports.map(\.key)
         if let claim = exchange.claim {
-            request.wanted.due = claim.limit
-            request.wanted.holders = [claim.terms.owner]
+            (request.wanted.due, request.wanted.next) = (claim.limit, true)
+            if !knows(exchange, claim) { request.wanted.holders = [claim.terms.owner] }
             request.wanted.fences = claim.limit > 0 ? claim.limit + 8 : 0
         }
         request.wanted.holders.formUnion(exchange.looksAt.map { [$0] } ?? [])
         let answer = Guarded(ShardAnswer())
         load(
             request,
-            making: { table in
+            making: { [self] table in
+                if let claim = exchange.claim, knows(exchange, claim) { table.note(holder: claim.terms.owner) }
                 let made = exchange.make(&table)
                 answer.change { $0 = made }
             }
@@ -158,7 +185,7 @@ package final class StepRunner {
     ) {
         var store = StoreRequest(
             place: exchange.place, deadline: exchange.deadline, changes: rows.table.changes(besides: rows.hidden),
-            table: rows.table, isWorkers: true, takes: false)
+            table: rows.table, isWorkers: true, takes: false, transaction: rows.transaction)
         // With a limit on runs, nobody may have begun another one meanwhile.
         if !answer.runs.isEmpty, rows.table.namespace.rules.maxRunning != nil {
             store.mostLeases = rows.table.leaseCount
@@ -166,10 +193,18 @@ package final class StepRunner {
         store.values = answer.runs.compactMap { run in
             rows.table.valueNumbers(ofRun: run.id, of: run.key).map { (run.key, $0) }
         }
-        if store.changes.isEmpty { return end(exchange, .success(answer)) }
+        // Of what others have taken, nothing is tried.
+        if !rows.refused.isEmpty { store.changes.removeAll { rows.refused.contains($0.key) } }
+        if store.changes.isEmpty {
+            if let transaction = rows.transaction { server.end(transaction) }
+            note(exchange, answer, rows.table, besides: rows.refused)
+            return finish(exchange, answer, repeating: rows.refused)
+        }
         server.store(store) { [self] result in
             switch result {
-            case .failure(let error): end(exchange, .failure(error))
+            case .failure(let error):
+                for owner in exchange.owners { handed[Worker(exchange.place, owner)] = nil }
+                end(exchange, .failure(error))
             case .success(let stored) where stored.isStale:
                 if number == Self.mostAttempts { return end(exchange, .failure(Self.tooBusy)) }
                 attempt(exchange, number + 1)
@@ -178,8 +213,32 @@ package final class StepRunner {
                 for (index, values) in stored.values.enumerated() where index < answer.runs.count {
                     answer.runs[index].fill(values)
                 }
-                finish(exchange, answer.without(stored.conflicts), repeating: stored.conflicts)
+                let conflicts = stored.conflicts.union(rows.refused)
+                note(exchange, answer, rows.table, besides: conflicts)
+                finish(exchange, answer.without(stored.conflicts), repeating: conflicts)
             }
+        }
+    }
+
+    /// Whether a worker knows of all runs that it has in a shard: then it need not be looked for them.
+    private func knows(_ exchange: ShardExchange, _ claim: DurableClaim) -> Bool {
+        handed[Worker(exchange.place, claim.terms.owner)]?.subtracting(exchange.reports.map(\.run))
+            .isSubset(of: claim.holding) == true
+    }
+
+    /// Notes which runs a worker has now. One whose lease was lost may be the worker's again.
+    private func note(
+        _ exchange: ShardExchange, _ answer: ShardAnswer, _ table: LoadedTable, besides conflicts: Set<[UInt8]> = []
+    ) {
+        let isUnsure =
+            !conflicts.isEmpty || answer.reports.contains { if case .success(.leaseLost) = $0 { true } else { false } }
+        for owner in exchange.owners {
+            let worker = Worker(exchange.place, owner)
+            if let claim = exchange.claim {
+                // Those that were looked for, or known.
+                handed[worker] = Set(claim.holding).union(table.runs(of: owner))
+            }
+            if isUnsure { handed[worker] = nil }
         }
     }
 

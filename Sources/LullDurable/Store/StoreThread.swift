@@ -112,6 +112,9 @@ package final class StoreThread<Call: Sendable>: Sendable {
         return descriptors.indices.filter { polled[$0].revents != 0 }
     }
 
+    /// Lets other threads run that are ready.
+    func yield() { sched_yield() }
+
     /// Waits until a call is added, or an instant has come.
     package func wait(until deadline: ContinuousClock.Instant?) { _ = wait(for: [], until: deadline) }
 

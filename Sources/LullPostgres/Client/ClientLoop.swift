@@ -1,3 +1,4 @@
+internal import Lull
 internal import LullCore
 internal import LullDurable
 
@@ -5,144 +6,117 @@ typealias Client = ServerClient<ClientLoop>
 typealias Link = ServerLink<Connection>
 typealias Job = ServerJob<Connection>
 
-/// The thread of a client: its connections and its submits.
-///
-/// Submits share statements (``SubmitQueue``). Other calls are sent one after the other over the connection of their
-/// role.
-final class ClientLoop: ServerLoop {
-    /// How long a statement waits for a key that another transaction has locked, before the next such key has its turn.
-    private static let lockTurn: Int32 = 300
+extension Client {
+    func add(_ step: KeyStep) { if !add({ $0.runner.add(step) }) { step.finish(.closed) } }
 
-    private let schema: String
-    private let options: ServerOptions
-    private var queue = SubmitQueue()
-    /// Two, so that one batch is on its way while the other is committed.
-    private let submitLinks: [Link]
-    private let lockedLink: Link
-    private let workLink: Link
-    private let questionLink: Link
+    func add(_ exchange: ShardExchange) {
+        if !add({ $0.runner.exchange(exchange) }) { exchange.answer(.failure(.closed)) }
+    }
+}
+
+/// The thread of a client: its connections and its steps.
+///
+/// Steps are made by a ``StepRunner`` over some connections, each statement by whichever is free; one that begins a
+/// transaction keeps its connection until the transaction ends. Other calls are sent one after the other over a
+/// connection of their own.
+final class ClientLoop: ServerLoop, RowServer {
+    /// What the thread sees beside what it was asked for.
+    enum Notice: Sendable {
+        /// Others say that something may be due in a namespace; nil if in any, since hints may have been missed.
+        case hint(String?)
+        /// A step has been written: when the earliest of its rows wakes that wakes sooner than before, and whether runs
+        /// may have been interrupted.
+        case written(String, wake: CoreInstant?, isInterrupting: Bool)
+    }
+
+    /// Statements that wait for a connection.
+    private struct Waiting {
+        let job: Job
+        /// Whether they begin a transaction, and then who is told over which connection.
+        let begun: ((Int) -> Void)?
+    }
+
+    let schema: String
+    let options: ServerOptions
+    let noticed: (Notice) -> Void
+    /// As many as there are connections for steps, without that of a worker.
+    private(set) lazy var runner = StepRunner(self, mostBatches: 3)
+    private let stepLinks: [Link]
+    private let callLink: Link
     let links: [Link]
     let listener: ServerListener<Connection>
     var timers = ServerTimers()
-    /// The number of this client, and of its latest batch: the server answers a repeated batch with its first answers.
-    private let number = Int64.random(in: 1...Int64.max)
-    private var latestBatch: Int64 = 0
+    private var waiting: [Waiting] = []
+    /// The connections that are in a transaction.
+    private var transactions: Set<Int> = []
+    /// The number of this client, and what its batches are numbered by.
+    let number = Int64.random(in: 1...Int64.max)
+    var batches = BatchNumbers()
+    /// From where claims in a namespace go on, and when one last began at the beginning.
+    var resume: [String: (from: Int64, fullAt: Instant)] = [:]
+    /// The rules of namespaces, which are read again and again.
+    var known: [String: (parts: [Int64?], rules: DurableRules)] = [:]
 
-    /// - Parameter hinted: Receives the namespaces in which something may be due, and nil if hints may have been
-    ///   missed.
-    init(_ url: ConnectionURL, _ options: ServerOptions, hinted: @escaping (String?) -> Void) {
-        let schema = url.quotedSchema
-        self.schema = schema
+    init(_ url: ConnectionURL, _ options: ServerOptions, noticed: @escaping (Notice) -> Void) {
+        schema = url.quotedSchema
         self.options = options
+        self.noticed = noticed
         links = (0..<5).map { _ in Link(url.hosts, Connection.init) }
-        (submitLinks, lockedLink, workLink, questionLink) = (Array(links[..<2]), links[2], links[3], links[4])
+        (stepLinks, callLink) = (Array(links[..<4]), links[4])
+        let schema = url.quotedSchema
+        let heard = HintReceiver()
         listener = ServerListener(
-            Link(url.hosts, Connection.init), { _ in Statement("LISTEN \(schema)") }, hinted: hinted)
-    }
-
-    func add(_ entry: SubmitQueue.Entry) { queue.add(entry) }
-
-    func send(_ job: Job) {
-        switch job.request.role {
-        case .work: workLink.add(job)
-        case .questions: questionLink.add(job)
+            Link(url.hosts, Connection.init), { _ in Statements(Statement("LISTEN \(schema)")) },
+            hinted: { heard.call($0) })
+        heard.call = { [unowned self] namespace in
+            if let namespace { resume[namespace] = nil } else { resume = [:] }
+            noticed(.hint(namespace))
         }
     }
+
+    func send(_ job: Job) { callLink.add(job) }
 
     func work(at now: Instant) {
-        expireSubmits(at: now)
-        sendBatches()
-    }
-
-    var isReady: Bool { queue.hasWaiting && submitLinks.contains { $0.isFree } }
-    var isWaiting: Bool { !queue.isEmpty }
-    var deadline: Instant? { queue.deadline }
-
-    // MARK: - Submits
-
-    private func sendBatches() {
-        for (index, link) in submitLinks.enumerated() where link.isFree && queue.hasWaiting {
-            // By key, so that no two batches wait for each other's rows.
-            let batch = SubmitQueue.sortedByKey(queue.takeBatch())
-            if !batch.isEmpty { send(batch, over: link, connection: index, patience: 0) }
-        }
-        if lockedLink.isFree {
-            let batch = queue.takeLockedKey()
-            if !batch.isEmpty { send(batch, over: lockedLink, connection: submitLinks.count, patience: Self.lockTurn) }
-        }
-    }
-
-    private func send(_ batch: [SubmitQueue.Entry], over link: Link, connection: Int, patience: Int32) {
-        latestBatch += 1
-        var statement = Statement(
-            """
-            SELECT answers, generations, dues, dues_in \
-            FROM \(schema).submit_many($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, true, $11)
-            """)
-        let submissions = batch.map(\.submission)
-        statement.add(submissions[0].namespace)
-        statement.add(submissions.map(\.key))
-        statement.add(submissions.map(\.storedValue))
-        statement.add(submissions.map { $0.wait.map(\.microseconds) })
-        statement.add(submissions.map(\.token))
-        statement.add(submissions.map(\.submitter))
-        statement.add(int: patience)
-        statement.add(number)
-        statement.add(int: Int32(connection))
-        statement.add(latestBatch)
-        statement.add(options.microseconds)
-        // A batch of one that is late must not take the time of the others.
-        let deadline = batch.map(\.deadline).max() ?? .now
-        link.add(Job(statement, until: deadline) { [unowned self] answer in finish(batch, with: answer) })
-    }
-
-    private func finish(_ batch: [SubmitQueue.Entry], with answer: Client.Answer) {
-        var results: [Result<DurableReceipt, DurableError>?]
-        if case .error(let error) = answer, error.code == ServerError.locked {
-            results = batch.map { _ in nil }
-        } else {
-            do throws(DurableError) {
-                results = try Self.results(of: batch, in: answer.get(in: batch[0].submission.namespace).first)
-            } catch {
-                results = batch.map { _ in .failure(error) }
+        runner.run(at: now)
+        for late in waiting where late.job.deadline <= now { late.job.giveUp("all connections are busy") }
+        waiting.removeAll { $0.job.deadline <= now }
+        for (index, link) in stepLinks.enumerated() where !waiting.isEmpty && isFree(index) {
+            let next = waiting.removeFirst()
+            if let begun = next.begun {
+                transactions.insert(index)
+                begun(index)
             }
-        }
-        var busy: [SubmitQueue.Entry] = []
-        for (entry, result) in zip(batch, results) {
-            if let result { entry.answer(result) } else { busy.append(entry) }
-        }
-        queue.finish(batch, repeating: busy)
-    }
-
-    /// The answers to a batch; nil for a key that another transaction has locked.
-    private static func results(
-        of batch: [SubmitQueue.Entry], in row: Row?
-    ) throws(DurableError) -> [Result<DurableReceipt, DurableError>?] {
-        guard let row else { throw .notUnderstood }
-        let (answers, generations) = (row.smallints(0), row.bigints(1))
-        let (dues, duesIn) = (row.bigints(2), row.bigints(3))
-        guard answers.count == batch.count, generations.count == batch.count else { throw .notUnderstood }
-        return batch.indices.map { index in
-            let submission = batch[index].submission
-            switch answers[index] {
-            case 0:
-                return .success(
-                    DurableReceipt(
-                        namespace: submission.namespace, key: submission.key, generation: generations[index] ?? 0,
-                        dueIn: duesIn[index].map { .microseconds($0) },
-                        due: dues[index].map { CoreInstant(microseconds: $0).nanoseconds }))
-            case 1: return nil
-            case 2: return .failure(.tokenOfOtherKey(token: submission.token ?? ""))
-            default: return .failure(.notUnderstood)
-            }
+            link.add(next.job)
         }
     }
 
-    private func expireSubmits(at now: Instant) {
-        let (unsent, locked) = queue.takeExpired(at: now)
-        for entry in unsent { entry.answer(.failure(.refused("the server did not answer in time"))) }
-        for entry in locked {
-            entry.answer(.failure(.refused("another transaction has locked the key for too long")))
-        }
+    private func isFree(_ index: Int) -> Bool { stepLinks[index].isFree && !transactions.contains(index) }
+
+    var isReady: Bool { runner.isReady || !waiting.isEmpty && stepLinks.indices.contains(where: isFree) }
+    var isWaiting: Bool { !runner.isEmpty || !waiting.isEmpty }
+    var deadline: Instant? { [runner.queue.deadline, waiting.first?.job.deadline].compactMap(\.self).min() }
+
+    func delay(_ call: @escaping () -> Void) { timers.add(at: .now + .milliseconds(2), call) }
+
+    // MARK: - Transactions
+
+    /// Sends statements over any connection that is free, or over that of a transaction.
+    func send(_ job: Job, in transaction: Int?, begun: ((Int) -> Void)? = nil) {
+        if let transaction { stepLinks[transaction].add(job) } else { waiting.append(Waiting(job: job, begun: begun)) }
     }
+
+    /// Notes that a transaction has ended.
+    func noteEnd(of transaction: Int?) { if let transaction { transactions.remove(transaction) } }
+
+    func end(_ transaction: Int) {
+        stepLinks[transaction].add(
+            Job(Statements(Statement("ROLLBACK")), until: .now + options.timeLimit) { [unowned self] _ in
+                noteEnd(of: transaction)
+            })
+    }
+}
+
+/// Gets its receiver after the listener was made.
+private final class HintReceiver {
+    var call: (String?) -> Void = { _ in }
 }

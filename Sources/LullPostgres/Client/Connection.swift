@@ -1,18 +1,21 @@
 internal import CLullPostgres
 internal import LullDurable
 
-/// A connection of libpq. One statement is sent after the other.
+/// A connection of libpq, which sends the statements of a request together, each with an end of its own: one that fails
+/// keeps none of the others from the server. One request is sent after the other.
 final class Connection: ServerWire {
     typealias Host = ConnectionURL.Host
-    typealias Request = Statement
+    typealias Request = Statements
     typealias Response = Rows
 
     static let window = 1
 
     private let handle: OpaquePointer
-    /// Whether a statement was sent that has no answer, and its answer as far as it has come.
-    private var isBusy = false
-    private var answer: Result<Rows, ServerError>?
+    /// How many statements of a request have no answer yet, and what was answered: the rows of the one that has some,
+    /// or the first error.
+    private var unanswered = 0
+    private var rows = Rows()
+    private var error: ServerError?
 
     /// Begins to connect.
     init(_ host: ConnectionURL.Host) throws(ConnectionFailure) {
@@ -42,7 +45,9 @@ final class Connection: ServerWire {
 
     func goOnConnecting() throws(ConnectionFailure) -> DescriptorWait? {
         switch lull_PQconnectPoll(handle) {
-        case LULL_POLLING_OK: return nil
+        case LULL_POLLING_OK:
+            guard lull_PQenterPipelineMode(handle) == 1 else { throw failure }
+            return nil
         case LULL_POLLING_READING: return .reading
         case LULL_POLLING_WRITING: return .writing
         default: throw failure
@@ -51,12 +56,14 @@ final class Connection: ServerWire {
 
     // MARK: - Statements
 
-    func send(_ statement: Statement, until deadline: ContinuousClock.Instant) throws(ConnectionFailure) {
+    func send(_ statements: Statements, until deadline: ContinuousClock.Instant) throws(ConnectionFailure) {
+        for statement in statements.list { try send(statement) }
+    }
+
+    private func send(_ statement: Statement) throws(ConnectionFailure) {
         let count = statement.values.count
         var lengths = statement.values.map { Int32($0?.count ?? 0) }
         var formats = [Int32](repeating: 1, count: count)
-        // A name is text: the server converts it.
-        for (index, type) in statement.types.enumerated() where type == 0 { formats[index] = 0 }
         var types = statement.types
         // Text needs its zero at the end.
         let buffers = statement.values.map { value -> UnsafeMutablePointer<CChar>? in
@@ -73,7 +80,8 @@ final class Connection: ServerWire {
         var values = buffers.map { UnsafePointer($0) }
         guard lull_PQsendQueryParams(handle, statement.text, Int32(count), &types, &values, &lengths, &formats, 1) == 1
         else { throw failure }
-        isBusy = true
+        guard lull_PQpipelineSync(handle) == 1 else { throw failure }
+        unanswered += 1
     }
 
     func flush() throws(ConnectionFailure) -> Bool {
@@ -86,19 +94,20 @@ final class Connection: ServerWire {
 
     /// A statement is answered when the server is ready again: before that it may not have committed.
     func receive() throws(ConnectionFailure) -> [ServerArrival<Rows>] {
-        guard lull_PQconsumeInput(handle) == 1, isBusy || lull_PQstatus(handle) == LULL_CONNECTION_OK else {
+        guard lull_PQconsumeInput(handle) == 1, unanswered > 0 || lull_PQstatus(handle) == LULL_CONNECTION_OK else {
             throw failure
         }
         var arrivals: [ServerArrival<Rows>] = []
-        while isBusy, lull_PQisBusy(handle) == 0 {
-            if let result = lull_PQgetResult(handle) {
-                defer { lull_PQclear(result) }
-                try take(result)
-            } else {
-                guard let answer else { throw failure }
-                arrivals.append(.answer(answer))
-                (self.answer, isBusy) = (nil, false)
-            }
+        while unanswered > 0, lull_PQisBusy(handle) == 0 {
+            // Nothing stands between the answers of two statements.
+            guard let result = lull_PQgetResult(handle) else { continue }
+            defer { lull_PQclear(result) }
+            try take(result)
+            guard lull_PQresultStatus(result) == LULL_PIPELINE_SYNC else { continue }
+            unanswered -= 1
+            if unanswered > 0 { continue }
+            arrivals.append(.answer(error.map { .failure($0) } ?? .success(rows)))
+            (rows, error) = (Rows(), nil)
         }
         while let notification = lull_PQnotifies(handle) {
             arrivals.append(.hint(String(cString: notification.pointee.extra)))
@@ -109,20 +118,19 @@ final class Connection: ServerWire {
 
     private func take(_ result: OpaquePointer) throws(ConnectionFailure) {
         switch lull_PQresultStatus(result) {
-        case LULL_TUPLES_OK, LULL_COMMAND_OK:
-            var rows = Rows()
+        case LULL_COMMAND_OK, LULL_PIPELINE_SYNC: break
+        case LULL_TUPLES_OK:
             let columns = lull_PQnfields(result)
             for row in 0..<lull_PQntuples(result) {
                 rows.append(Row(values: (0..<columns).map { Self.value(result, row, $0) }))
             }
-            answer = .success(rows)
         default:
             // Without a code it is an error of the connection.
             guard let code = lull_PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
                 throw failure
             }
             let text = lull_PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
-            answer = .failure(ServerError(code: String(cString: code), message: text ?? ""))
+            error = error ?? ServerError(code: String(cString: code), message: text ?? "")
         }
     }
 
@@ -169,4 +177,6 @@ extension Connection {
 extension ServerError {
     /// The code of an error: another transaction holds a lock for too long.
     static let locked = "55P03"
+    /// The code of an error: others have taken what a step has read of a key without a row.
+    static let taken = "LUL05"
 }

@@ -1,3 +1,6 @@
+internal import LullCore
+internal import LullDurable
+
 /// The rows of an answer, in the binary form of the protocol.
 struct Rows: Sendable {
     private(set) var rows: [Row] = []
@@ -22,8 +25,11 @@ struct Row: Sendable {
     func bytes(_ column: Int) -> [UInt8]? { values[column] }
 
     func bigints(_ column: Int) -> [Int64?] { elements(column).map { $0.flatMap { Int64(bigEndian: $0) } } }
-    func smallints(_ column: Int) -> [Int16?] { elements(column).map { $0.flatMap { Int16(bigEndian: $0) } } }
-    func byteStrings(_ column: Int) -> [[UInt8]] { elements(column).map { Array($0 ?? []) } }
+    func ints(_ column: Int) -> [Int] {
+        elements(column).map { $0.flatMap { Int32(bigEndian: $0) }.map { Int($0) } ?? 0 }
+    }
+    func texts(_ column: Int) -> [String?] { elements(column).map { $0.map { String(decoding: $0, as: UTF8.self) } } }
+    func byteStrings(_ column: Int) -> [[UInt8]?] { elements(column).map { $0.map { Array($0) } } }
 
     /// The elements of an array: see ``Statement``.
     private func elements(_ column: Int) -> [ArraySlice<UInt8>?] {
@@ -53,23 +59,70 @@ extension ArraySlice<UInt8> {
     }
 }
 
+/// Reads the columns of a row, one after the other.
+struct RowReader {
+    private let row: Row
+    private var column = -1
+
+    init(_ row: Row) { self.row = row }
+
+    private mutating func next() -> Int {
+        column += 1
+        return column
+    }
+
+    mutating func int() -> Int32? { row.int(next()) }
+    mutating func bigint() -> Int64? { row.bigint(next()) }
+    mutating func bool() -> Bool { row.bool(next()) }
+    mutating func text() -> String? { row.text(next()) }
+    mutating func ints() -> [Int] { row.ints(next()) }
+    mutating func bigints() -> [Int64?] { row.bigints(next()) }
+    mutating func texts() -> [String?] { row.texts(next()) }
+    mutating func byteStrings() -> [[UInt8]?] { row.byteStrings(next()) }
+
+    /// Reads ends of submits: the columns first, last, how, run, error and at, each an array.
+    mutating func ends() -> [StoredEnd] {
+        let (firsts, lasts, hows, runs) = (bigints(), bigints(), texts(), bigints())
+        let (errors, ats) = (texts(), bigints())
+        return firsts.indices.compactMap { index in
+            StoredEnd(
+                first: firsts[index], last: lasts[index], how: hows[index], run: runs[index], error: errors[index],
+                at: ats[index])
+        }
+    }
+}
+
+extension StoredEnd {
+    /// Reads an end; nil for one that this version does not know.
+    init?(first: Int64?, last: Int64?, how: String?, run: Int64?, error: String?, at: Int64?) {
+        guard let first, let last, let how = how.flatMap({ DurableOutcome($0) }), let at else { return nil }
+        self.init(
+            submits: first...max(first, last), how: how, at: CoreInstant(microseconds: at), run: run,
+            error: error.map { Array($0.utf8) })
+    }
+}
+
+/// Statements that are sent together; at most one of them has rows. Repeating them does no harm.
+struct Statements: Sendable {
+    var list: [Statement]
+
+    init(_ list: Statement...) { self.list = list }
+}
+
 /// A statement with its parameters, in the binary form of the protocol.
 struct Statement: Sendable {
     /// The text, with `$1`, `$2` and so on for the parameters.
     let text: String
     private(set) var values: [[UInt8]?] = []
     private(set) var types: [UInt32] = []
-    /// Over which connection it is sent, so that one kind of call does not wait for another.
-    var role = Role.questions
-
-    enum Role: Sendable {
-        /// The calls of workers.
-        case work
-        /// All calls but submits and those of workers.
-        case questions
-    }
 
     init(_ text: String) { self.text = text }
+
+    /// Begins a statement with the parameters of a function.
+    init(calling function: String, of schema: String, _ count: Int, selecting columns: String = "*") {
+        let parameters = (1...count).map { "$\($0)" }.joined(separator: ", ")
+        self.init("SELECT \(columns) FROM \(schema).\(function)(\(parameters))")
+    }
 
     /// The types of parameters, by the numbers that they have in every database.
     private enum TypeID {
@@ -78,7 +131,9 @@ struct Statement: Sendable {
         static let bigint: UInt32 = 20
         static let int: UInt32 = 23
         static let text: UInt32 = 25
+        static let arrayOfBool: UInt32 = 1000
         static let arrayOfBytes: UInt32 = 1001
+        static let arrayOfInt: UInt32 = 1007
         static let arrayOfText: UInt32 = 1009
         static let arrayOfBigint: UInt32 = 1016
     }
@@ -94,33 +149,32 @@ struct Statement: Sendable {
     mutating func add(_ value: String?) { add(value.map { Array($0.utf8) }, TypeID.text) }
     mutating func add(_ value: [UInt8]?) { add(value, TypeID.bytes) }
 
-    /// Adds a name that the server converts to the type that it expects, such as that of an enumeration.
-    mutating func add(name: String) { add(Array(name.utf8), 0) }
+    // An array that is empty is sent as null.
 
-    mutating func add(_ array: [Int64?]) {
-        add(Self.array(of: array.map { $0?.bigEndianBytes }, TypeID.bigint), TypeID.arrayOfBigint)
+    mutating func add(_ array: [Int64?]) { add(array.map { $0?.bigEndianBytes }, TypeID.bigint, TypeID.arrayOfBigint) }
+    mutating func add(ints array: [Int]) {
+        add(array.map { Int32(clamping: $0).bigEndianBytes }, TypeID.int, TypeID.arrayOfInt)
     }
-
+    mutating func add(_ array: [Bool]) { add(array.map { [$0 ? 1 : 0] }, TypeID.bool, TypeID.arrayOfBool) }
     mutating func add(_ array: [String?]) {
-        add(Self.array(of: array.map { $0.map { Array($0.utf8) } }, TypeID.text), TypeID.arrayOfText)
+        add(array.map { $0.map { Array($0.utf8) } }, TypeID.text, TypeID.arrayOfText)
     }
+    mutating func add(_ array: [[UInt8]?]) { add(array, TypeID.bytes, TypeID.arrayOfBytes) }
 
-    mutating func addNull(arrayOf type: Int64.Type) { add(nil, TypeID.arrayOfBigint) }
-
-    mutating func add(_ array: [[UInt8]]) { add(Self.array(of: array, TypeID.bytes), TypeID.arrayOfBytes) }
+    private mutating func add(_ elements: [[UInt8]?], _ type: UInt32, _ array: UInt32) {
+        add(elements.isEmpty ? nil : Self.array(of: elements, type), array)
+    }
 
     /// An array: the number of dimensions, whether there are nulls, the type; size and first index of the dimension;
     /// the elements, each after its length.
     private static func array(of elements: [[UInt8]?], _ type: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(20 + elements.reduce(0) { $0 + 4 + ($1?.count ?? 0) })
-        bytes += Int32(elements.isEmpty ? 0 : 1).bigEndianBytes
+        bytes += Int32(1).bigEndianBytes
         bytes += Int32(elements.contains { $0 == nil } ? 1 : 0).bigEndianBytes
         bytes += type.bigEndianBytes
-        if !elements.isEmpty {
-            bytes += Int32(elements.count).bigEndianBytes
-            bytes += Int32(1).bigEndianBytes
-        }
+        bytes += Int32(elements.count).bigEndianBytes
+        bytes += Int32(1).bigEndianBytes
         for element in elements {
             bytes += Int32(element?.count ?? -1).bigEndianBytes
             bytes += element ?? []

@@ -59,7 +59,7 @@ private struct Load {
         script.add(taker)
         script.add(ClientLoop.moment)
         script.add(Int64(wanted.fences))
-        let owner = wanted.holders.first.map { "\($0)" } ?? (wanted.due > 0 ? "-" : "")
+        let owner = wanted.holders.first.map { "\($0)" } ?? (wanted.due > 0 || wanted.next ? "-" : "")
         script.add(wanted.needsLeases ? "*" : owner)
         script.add(Int64(wanted.due))
         script.add(Int64(loaded))
@@ -96,14 +96,16 @@ private struct Load {
         else { throw .notUnderstood }
         let shards = reply[1][2].text?.split(separator: " ").last.flatMap { Int64($0) } ?? 1
         // Births differ, so that their order is known.
-        let base = max(reply[1][4].number ?? 0, (reply[1][6].number ?? 0) + 1)
+        let base = max(reply[1][4].number ?? 0, (reply[1][6].number ?? 0) + 1, now)
         let namespace = DurableNamespace(
             id: 0, name: request.place.namespace, rules: try cache.rules(rules, of: request.place.namespace),
             pause: DurablePause(stored: reply[1][3].bytes))
         let instant = CoreInstant(microseconds: now)
         var new =
             table
-            ?? LoadedTable(now: instant, namespace: namespace, settings: settings, base: base, fenceStep: shards)
+            ?? LoadedTable(
+                now: instant, namespace: namespace, settings: settings, base: base, leastGeneration: now,
+                fenceStep: shards)
         // What was loaded under other settings is not written: the server says so then.
         if table != nil { new.advance(to: instant, base: base) }
         var hidden: Set<[UInt8]> = []
@@ -120,7 +122,7 @@ private struct Load {
                 key, rows[index].bytes, entries: entries.prefix(1000).compactMap { InboxEntry($0.bytes, of: key) },
                 hasMoreEntries: entries.count > 1000)
         }
-        if !request.wanted.holders.isEmpty || request.wanted.due > 0 {
+        if !request.wanted.holders.isEmpty || request.wanted.due > 0 || request.wanted.next {
             new.note(nextUnloaded: next(reply[6], besides: new))
         }
         if request.wanted.fences > 0, let first = reply[7].number {

@@ -246,7 +246,7 @@ struct KeyWrite {
             zadd(.ends, 0, member)
             zadd(.ended, end.at.microseconds, member)
         }
-        for (token, receipt) in change.tokens {
+        for (token, receipt, _) in change.tokens {
             let field = Array("t".utf8) + Array(token.utf8)
             require(field, in: .past, isThere: false)
             add(.hset, .past, field, receipt.bytes)
@@ -305,7 +305,7 @@ struct KeyWrite {
         if was != isReady {
             if let isReady { zadd(.ready, isReady.stored, key) } else { remove(key, from: .ready) }
         }
-        let (old, new) = (before.map { CountedRow($0) }, after.map { CountedRow($0) })
+        let (old, new) = (before.map(CountedRow.init), after.map(CountedRow.init))
         if old == new { return }
         for (row, sign) in [(new, 1), (old, -1)] {
             guard let row else { continue }
@@ -318,40 +318,6 @@ struct KeyWrite {
     }
 }
 
-/// What a row counts for, in the period in which it wakes.
-struct CountedRow: Equatable {
-    /// The length of a period, in microseconds.
-    static let period: Int64 = 1 << 22
-
-    let tally: Tally
-    let period: Int64
-
-    init(_ stored: StoredRow) {
-        tally = Tally(stored.row)
-        period = stored.wake.stored / Self.period
-    }
-}
-
-extension LoadedKey {
-    /// Whether the key had a pending value and nothing else, and has it still, to wake as before.
-    fileprivate var isStillPending: Bool {
-        before?.hasOnlyPending == true && after?.hasOnlyPending == true && before?.wake == after?.wake
-    }
-}
-
-extension StoredRow {
-    fileprivate var hasOnlyPending: Bool { row.pending != nil && row.ready == nil && row.run == nil }
-
-    /// The worker that has the run.
-    var holder: Int64? { row.run.flatMap { $0.isInBackoff ? nil : $0.owner } }
-}
-
-extension DurableTotals {
-    /// The counters with their names in a shard.
-    var named: [(name: String, count: Int)] {
-        [
-            ("attempts", attempts), ("lostLeases", lostLeases), ("runs", runs), ("executed", executed),
-            ("failures", failures), ("restarted", restarted),
-        ]
-    }
+extension CountedRow {
+    init(_ stored: StoredRow) { self.init(stored.row, wake: stored.wake.stored) }
 }

@@ -21,7 +21,8 @@ final class ClientLoop: ServerLoop, RowServer {
     private let url: RedisURL
     let options: ServerOptions
     let noticed: (Notice) -> Void
-    private(set) lazy var runner = StepRunner(self)
+    /// One batch at the server, one on its way, one that is made.
+    private(set) lazy var runner = StepRunner(self, mostBatches: 3)
     /// The number of replicas that have to have what is written.
     var wantedReplicas: Int?
     /// The servers of a cluster, or the one that the URL names.
@@ -129,23 +130,6 @@ final class ClientLoop: ServerLoop, RowServer {
             for slot in first...last { slots[Int(slot)] = address }
         }
     }
-}
-
-/// Numbers of batches: the server answers one that is repeated as the first time, if it is the latest of its slot.
-struct BatchNumbers {
-    private var latest: Int64 = 0
-    private var free: [Int] = []
-    private var slots = 0
-
-    /// Takes a slot, and a number for the batch in it.
-    mutating func begin() -> (slot: Int, number: Int64) {
-        latest += 1
-        if let slot = free.popLast() { return (slot, latest) }
-        slots += 1
-        return (slots, latest)
-    }
-
-    mutating func end(_ slot: Int) { free.append(slot) }
 }
 
 /// The rules of namespaces by their bytes, which are read again and again.

@@ -19,12 +19,12 @@ extension RedisStore {
 
 /// All that a shard has.
 private struct Structures {
-    private let meta: ShardMeta
+    private let meta: ShardRecord
     private var pairs: [Structure: [[UInt8]: [UInt8]]] = [:]
     private var withoutSentinel: [Structure] = []
 
     init(_ store: RedisStore, _ place: ShardPlace) async throws {
-        meta = try await store.meta(of: place, isWhole: true)
+        meta = try await store.record(of: place, isWhole: true)
         for structure in Structure.allCases where structure != .meta {
             let command =
                 structure.isHash

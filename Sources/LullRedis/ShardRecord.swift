@@ -4,22 +4,11 @@ internal import LullDurable
 
 // What a shard says of itself.
 
-/// The settings and the counts of a shard.
-struct ShardMeta: Sendable {
-    /// The instant, in microseconds.
-    var now: CoreInstant
-    /// The settings, which nobody has changed while they are these.
-    var settings: [UInt8]
-    var rules: DurableRules
+/// The settings and the counts of a shard, and what nobody else needs to know of it.
+@dynamicMemberLookup
+struct ShardRecord: Sendable {
+    var meta: ShardMeta
     var shards: Int
-    var pause: DurablePause?
-    /// What the limit has counted: in the first shard.
-    var arrival: CoreInstant?
-    var totals: DurableTotals
-    /// The counts of periods.
-    var tallies: [(period: Int64, tally: Tally)]
-    /// What workers have announced, and when, with the names of the fields.
-    var workers: [(field: String, identity: DurableWorker.Identity, at: CoreInstant)]
     /// The latest instant at which a row was stepped, and how many steps there were.
     var latest: CoreInstant
     var steps: String
@@ -38,50 +27,47 @@ struct ShardMeta: Sendable {
         guard version == Scripts.version else {
             throw .unusable(ServerError.otherVersion(version, of: namespace))
         }
-        now = instant ?? CoreInstant(microseconds: (time[0].number ?? 0) * 1_000_000 + (time[1].number ?? 0))
-        self.settings = settings
-        self.rules = try DurableRules(rules)
+        let now = instant ?? CoreInstant(microseconds: (time[0].number ?? 0) * 1_000_000 + (time[1].number ?? 0))
         let place = String(decoding: fields["place"] ?? [], as: UTF8.self).split(separator: " ")
         shards = place.last.flatMap { Int($0) } ?? 1
-        pause = DurablePause(stored: fields["pause"])
-        arrival = number("arrival").map { CoreInstant(stored: $0) }
+        meta = ShardMeta(
+            now: now, settings: settings, rules: try DurableRules(rules), pause: DurablePause(stored: fields["pause"]),
+            arrival: number("arrival").map { CoreInstant(stored: $0) })
         latest = CoreInstant(microseconds: number("latest") ?? 0)
         steps = number("steps").map { "\($0)" } ?? ""
-        func count(_ name: String) -> Int { Int(number(name) ?? 0) }
-        totals = DurableTotals(
-            attempts: count("attempts"), lostLeases: count("lostLeases"), runs: count("runs"),
-            executed: count("executed"), failures: count("failures"), restarted: count("restarted"))
-        var tallies: [Int64: Tally] = [:]
-        workers = []
         for (name, bytes) in fields {
             let parts = name.split(separator: ":")
-            guard parts.count == 2 else { continue }
             let text = String(decoding: bytes, as: UTF8.self)
-            if let period = Int64(parts[0]) {
-                tallies[period, default: Tally()][String(parts[1])] = Int(text) ?? 0
+            if parts.count == 1 {
+                meta.add(Int(text) ?? 0, name, period: 0)
+            } else if let period = Int64(parts[0]) {
+                meta.add(Int(text) ?? 0, String(parts[1]), period: period)
             } else if parts[0] == "worker", let id = Int64(parts[1]) {
                 let words = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
                 guard words.count == 3, let at = Int64(words[0]), let process = Int64(words[1]) else { continue }
                 let identity = DurableWorker.Identity(id: id, host: String(words[2]), process: process)
-                workers.append((name, identity, CoreInstant(microseconds: at)))
+                meta.workers.append((identity, CoreInstant(microseconds: at)))
             }
         }
-        self.tallies = tallies.map { ($0.key, $0.value) }
     }
+
+    subscript<Part>(dynamicMember path: KeyPath<ShardMeta, Part>) -> Part { meta[keyPath: path] }
 }
 
 extension RedisStore {
+    package func meta(of place: ShardPlace, isWhole: Bool) async throws(DurableError) -> ShardMeta {
+        try await record(of: place, isWhole: isWhole).meta
+    }
+
     /// Returns what a shard says of itself; opens a namespace again that the server has lost.
-    ///
-    /// - Parameter isWhole: Whether counts and workers are wanted.
-    func meta(of place: ShardPlace, isWhole: Bool = false) async throws(DurableError) -> ShardMeta {
-        do throws(DurableError) { return try await metaIfThere(of: place, isWhole: isWhole) } catch {
+    func record(of place: ShardPlace, isWhole: Bool = false) async throws(DurableError) -> ShardRecord {
+        do throws(DurableError) { return try await recordIfThere(of: place, isWhole: isWhole) } catch {
             guard case .noPolicy = error, try await reopen(place.namespace) else { throw error }
-            return try await metaIfThere(of: place, isWhole: isWhole)
+            return try await recordIfThere(of: place, isWhole: isWhole)
         }
     }
 
-    func metaIfThere(of place: ShardPlace, isWhole: Bool = false) async throws(DurableError) -> ShardMeta {
+    func recordIfThere(of place: ShardPlace, isWhole: Bool = false) async throws(DurableError) -> ShardRecord {
         let names = ["version", "settings", "rules", "place", "pause", "arrival", "latest", "steps"]
         let read =
             isWhole ? Command("HGETALL", place.key(.meta)) : Command(["HMGET", place.key(.meta)] + names)
@@ -89,7 +75,7 @@ extension RedisStore {
         if !isWhole {
             replies[0] = .list(zip(names, replies[0].list ?? []).flatMap { [.bytes(Array($0.utf8)), $1] })
         }
-        let meta = try ShardMeta(
+        let meta = try ShardRecord(
             time: replies[1], replies[0], of: place.namespace,
             at: options.microseconds.map { CoreInstant(microseconds: $0) })
         if meta.now.duration(to: meta.latest) > .seconds(1) {
@@ -106,10 +92,10 @@ extension RedisStore {
     ///   - body: Returns what is written, nil for nothing; and what must be as it was.
     func change<Answer: Sendable>(
         _ place: ShardPlace, waits: Bool = false, isWhole: Bool = false,
-        _ body: (ShardMeta) throws(DurableError) -> (write: KeyWrite?, guards: [[String]], answer: Answer)
+        _ body: (ShardRecord) throws(DurableError) -> (write: KeyWrite?, guards: [[String]], answer: Answer)
     ) async throws(DurableError) -> Answer {
         while true {
-            let meta = try await meta(of: place, isWhole: isWhole)
+            let meta = try await record(of: place, isWhole: isWhole)
             let (write, guards, answer) = try body(meta)
             guard let write else { return answer }
             if try await write.isDone(in: place, settings: meta.settings, at: meta.now, guards, by: self, waits: waits)

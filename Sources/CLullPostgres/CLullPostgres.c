@@ -16,6 +16,7 @@
     X(int, PQsetnonblocking, (lull_PGconn *conn, int arg), (conn, arg)) \
     X(lull_PQnoticeReceiver, PQsetNoticeReceiver, (lull_PGconn *conn, lull_PQnoticeReceiver proc, void *arg), (conn, proc, arg)) \
     X(int, PQsendQueryParams, (lull_PGconn *conn, const char *command, int nParams, const unsigned int *paramTypes, const char *const *paramValues, const int *paramLengths, const int *paramFormats, int resultFormat), (conn, command, nParams, paramTypes, paramValues, paramLengths, paramFormats, resultFormat)) \
+    X(int, PQtransactionStatus, (const lull_PGconn *conn), (conn)) \
     X(int, PQenterPipelineMode, (lull_PGconn *conn), (conn)) \
     X(int, PQpipelineSync, (lull_PGconn *conn), (conn)) \
     X(int, PQflush, (lull_PGconn *conn), (conn)) \

@@ -57,4 +57,19 @@ struct GrowthTests {
             "\(before) and then \(after) bytes, at most \(most) submits between two vacuums")
         await store.close()
     }
+
+    @Test
+    func `a snapshot that a transaction holds stops neither submits nor claims, and is shown`() async throws {
+        let store = try await PostgresStore(url: try place.url())
+        let sql = try place.session()
+        try sql("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM work")
+        let load = try await ServerLoad(on: store)
+        try await waitUntil { load.count >= 1000 }
+        #expect(try await store.health().oldestTransaction.map { $0 > .zero } == true)
+        await load.end()
+        #expect(load.unanswered == 0)
+        try sql("COMMIT")
+        #expect(try load.lost(on: TestServer.shared.get(), schema: place.schema) == 0)
+        await store.close()
+    }
 }

@@ -96,6 +96,31 @@ struct PlanTests {
         #expect(try sql.pending() == 4001)
     }
 
+    /// What was dealt with stays in the index while somebody holds a snapshot.
+    @Test
+    func `of claims pass what was dealt with once a second, and not each time`() async throws {
+        let (store, sql) = try await open()
+        let holder = try place.session()
+        try holder("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM work")
+        try await submit(2000, "old", to: store)
+        #expect(try await work(store) == 2000)
+        try await close(store, sql)
+        let later = try await PostgresStore(url: try place.url())
+        let before = try sum("idx_tup_read", of: "pg_stat_user_indexes", sql)
+        let start = ContinuousClock.now
+        for round in 0..<200 {
+            try await submit(1, "\(round)", to: later)
+            #expect(try await work(later) == 1)
+        }
+        let seconds = Int((ContinuousClock.now - start).components.seconds)
+        try await close(later, sql)
+        let read = try sum("idx_tup_read", of: "pg_stat_user_indexes", sql) - before
+        // To know when the next row wakes, each of 400 claims passes 2,000 leases that have ended. All that was due
+        // would be twice as many again.
+        #expect(read < 400 * 2500 + (seconds + 2) * 10_000, "\(read) in \(seconds) s")
+        try holder("COMMIT")
+    }
+
     @Test
     func `of the keys that come next read about as many rows as those`() async throws {
         let (store, sql) = try await open(.seconds(3600))

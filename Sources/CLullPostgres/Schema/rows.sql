@@ -47,7 +47,8 @@ END $$;
 -- one caller at a time. holder: a worker whose runs are wanted; leases: whether those of all. numbers: how many
 -- numbers are needed for runs.
 --
--- next: when the next row wakes that was not returned. is_busy: whether others have locked rows that are due.
+-- next: when the next row wakes that was not returned. is_busy: whether others have locked rows that are
+-- due, or fold.
 CREATE OR REPLACE FUNCTION load(
     namespace text, at bigint, patience int, takes boolean, keys bytea[], tokens text[], dead bigint[], ends_of bytea[],
     end_keys bytea[], end_numbers bigint[], value_keys bytea[], value_numbers bigint[], due int, since bigint,
@@ -145,6 +146,7 @@ BEGIN
     END IF;
     -- After the rows: a row that is as it was read proves that its entries have not been folded.
     IF EXISTS (SELECT FROM inbox i WHERE i.namespace = n.id) THEN
+        IF due > 0 AND n.paused_at IS NULL AND NOT folds THEN is_busy := true; END IF;
         IF folds THEN
             SELECT array_agg(i.key), array_agg(w.state) INTO inbox_keys, inbox_states
             FROM (

@@ -13,10 +13,11 @@ typedef struct pg_result lull_PGresult;
 /// Returns a part of the schema: the text of the file `name`.sql in `Schema`. Returns NULL if there is none.
 const char *lull_schema(const char *name);
 
-// CONNECTION_OK, PGRES_POLLING_… and PGRES_… of libpq.
+// CONNECTION_OK, PGRES_POLLING_…, PGRES_… and PQTRANS_INERROR of libpq.
 static const int LULL_CONNECTION_OK = 0;
 static const int LULL_POLLING_READING = 1, LULL_POLLING_WRITING = 2, LULL_POLLING_OK = 3;
 static const int LULL_COMMAND_OK = 1, LULL_TUPLES_OK = 2, LULL_PIPELINE_SYNC = 10;
+static const int LULL_TRANSACTION_FAILED = 3;
 
 typedef struct {
     char *relname;
@@ -47,6 +48,7 @@ lull_PQnoticeReceiver lull_PQsetNoticeReceiver(lull_PGconn *conn, lull_PQnoticeR
 int lull_PQsendQueryParams(
     lull_PGconn *conn, const char *command, int nParams, const unsigned int *paramTypes, const char *const *paramValues,
     const int *paramLengths, const int *paramFormats, int resultFormat);
+int lull_PQtransactionStatus(const lull_PGconn *conn);
 int lull_PQenterPipelineMode(lull_PGconn *conn);
 int lull_PQpipelineSync(lull_PGconn *conn);
 int lull_PQflush(lull_PGconn *conn);

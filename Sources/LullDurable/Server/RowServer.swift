@@ -16,12 +16,12 @@ package protocol RowServer: AnyObject {
     /// Calls a function after a pause.
     func delay(_ call: @escaping () -> Void)
 
-    /// Ends a transaction in which nothing is written.
-    func end(_ transaction: Int)
+    /// Ends a transaction in which nothing is written. What it has locked is free when `done` is called.
+    func end(_ transaction: Int, _ done: @escaping () -> Void)
 }
 
 extension RowServer {
-    package func end(_ transaction: Int) {}
+    package func end(_ transaction: Int, _ done: @escaping () -> Void) { done() }
 }
 
 /// Where a step is made: a shard of a namespace.

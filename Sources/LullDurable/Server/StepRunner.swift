@@ -87,8 +87,7 @@ package final class StepRunner {
                     place: request.place, deadline: request.deadline, changes: changes, table: rows.table,
                     isWorkers: batch.allSatisfy { $0.isWorkers }, takes: request.takes, transaction: rows.transaction)
                 if changes.isEmpty {
-                    if let transaction = rows.transaction { server.end(transaction) }
-                    return end(batch, nil, repeating: rows.refused)
+                    return leave(rows) { [self] in end(batch, nil, repeating: rows.refused) }
                 }
                 server.store(store) { [self] result in
                     switch result {
@@ -116,6 +115,11 @@ package final class StepRunner {
 
     private static var tooBusy: DurableError { .refused("others change the namespace without pause") }
 
+    /// Calls a function when rows of which nothing is written are free again.
+    private func leave(_ rows: LoadedRows, _ done: @escaping () -> Void) {
+        if let transaction = rows.transaction { server.end(transaction, done) } else { done() }
+    }
+
     /// Loads what steps need, until nothing is missing, and makes them.
     private func load(
         _ request: LoadRequest, into loaded: LoadedRows? = nil,
@@ -131,10 +135,7 @@ package final class StepRunner {
                 try rows.table.begin()
                 if rows.table.missing.isEmpty { steps(&rows.table) }
             } catch {
-                if rows.table.missing.isEmpty {
-                    if let transaction = rows.transaction { server.end(transaction) }
-                    return done(.failure(error))
-                }
+                if rows.table.missing.isEmpty { return leave(rows) { done(.failure(error)) } }
             }
             if rows.table.missing.isEmpty { return done(.success(rows)) }
             var more = request
@@ -196,9 +197,8 @@ package final class StepRunner {
         // Of what others have taken, nothing is tried.
         if !rows.refused.isEmpty { store.changes.removeAll { rows.refused.contains($0.key) } }
         if store.changes.isEmpty {
-            if let transaction = rows.transaction { server.end(transaction) }
             note(exchange, answer, rows.table, besides: rows.refused)
-            return finish(exchange, answer, repeating: rows.refused)
+            return leave(rows) { [self] in finish(exchange, answer, repeating: rows.refused) }
         }
         server.store(store) { [self] result in
             switch result {

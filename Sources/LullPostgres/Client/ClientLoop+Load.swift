@@ -29,12 +29,20 @@ extension ClientLoop {
                 try load.rows(in: answer.get(in: request.place.namespace), into: table, &known)
             }
             switch result {
-            case .success(var rows):
-                rows.transaction = transaction
-                result = .success(rows)
-            case .failure: if let transaction { end(transaction) }
+            case .success(var loaded):
+                loaded.rows.transaction = transaction
+                result = .success(loaded)
+                // What others have locked is looked for again.
+                if loaded.isBusy {
+                    resume[request.place.namespace] = nil
+                } else if let transaction, request.wanted.due > 0 {
+                    claims.insert(transaction)
+                }
+            case .failure:
+                guard let transaction else { break }
+                return end(transaction) { done(result.map(\.rows)) }
             }
-            done(result)
+            done(result.map(\.rows))
         }
         send(job, in: transaction, begun: begins ? { transaction = $0 } : nil)
     }
@@ -49,8 +57,9 @@ extension ClientLoop {
     }
 
     /// Notes what a claim has left: later ones go on from there.
-    func noteClaim(in namespace: String, next: CoreInstant, at now: CoreInstant) {
-        let from = min(next, now).microseconds - Self.claimMargin
+    func noteClaim(in namespace: String, leaving table: LoadedTable) {
+        var table = table
+        let from = min(table.nextWake(in: table.namespace) ?? table.now, table.now).microseconds - Self.claimMargin
         if let known = resume[namespace], known.from < from { resume[namespace]?.from = from }
     }
 
@@ -109,7 +118,7 @@ private struct Load {
 
     func rows(
         in rows: Rows, into table: LoadedTable?, _ cache: inout [String: (parts: [Int64?], rules: DurableRules)]
-    ) throws(DurableError) -> LoadedRows {
+    ) throws(DurableError) -> (rows: LoadedRows, isBusy: Bool) {
         guard let row = rows.first else { throw .notUnderstood }
         var answer = RowReader(row)
         let id = answer.int() ?? 0
@@ -162,7 +171,7 @@ private struct Load {
         try addOthers(&answer, to: &new)
         var loaded = LoadedRows(new)
         loaded.refused = busy
-        return loaded
+        return (loaded, isBusy)
     }
 
     private func addOthers(_ answer: inout RowReader, to table: inout LoadedTable) throws(DurableError) {

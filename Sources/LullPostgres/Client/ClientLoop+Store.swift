@@ -21,6 +21,7 @@ extension ClientLoop {
         send(
             Job(statements, until: request.deadline) { [unowned self] answer in
                 batches.end(slot)
+                let isClaim = request.transaction.map { claims.contains($0) } ?? false
                 noteEnd(of: request.transaction)
                 var result = Result { () throws(DurableError) in
                     try changes.stored(in: answer.get(in: namespace))
@@ -32,6 +33,7 @@ extension ClientLoop {
                     result = .success(stale)
                 }
                 if case .success(let stored) = result, !stored.isStale {
+                    if isClaim { noteClaim(in: namespace, leaving: request.table) }
                     if let wake { noteWake(wake, in: namespace) }
                     if !stored.conflicts.isEmpty { resume[namespace] = nil }
                     noticed(.written(namespace, wake: wake, isInterrupting: request.table.hasInterruption))

@@ -52,6 +52,8 @@ final class ClientLoop: ServerLoop, RowServer {
     /// The number of this client, and what its batches are numbered by.
     let number = Int64.random(in: 1...Int64.max)
     var batches = BatchNumbers()
+    /// The transactions of claims that have seen all that was due from there on.
+    var claims: Set<Int> = []
     /// From where claims in a namespace go on, and when one last began at the beginning.
     var resume: [String: (from: Int64, fullAt: Instant)] = [:]
     /// The rules of namespaces, which are read again and again.
@@ -106,12 +108,17 @@ final class ClientLoop: ServerLoop, RowServer {
     }
 
     /// Notes that a transaction has ended.
-    func noteEnd(of transaction: Int?) { if let transaction { transactions.remove(transaction) } }
+    func noteEnd(of transaction: Int?) {
+        guard let transaction else { return }
+        transactions.remove(transaction)
+        claims.remove(transaction)
+    }
 
-    func end(_ transaction: Int) {
+    func end(_ transaction: Int, _ done: @escaping () -> Void) {
         stepLinks[transaction].add(
             Job(Statements(Statement("ROLLBACK")), until: .now + options.timeLimit) { [unowned self] _ in
                 noteEnd(of: transaction)
+                done()
             })
     }
 }

@@ -57,6 +57,8 @@ final class Connection: ServerWire {
     // MARK: - Statements
 
     func send(_ statements: Statements, until deadline: ContinuousClock.Instant) throws(ConnectionFailure) {
+        // One that failed is repeated in another transaction.
+        if lull_PQtransactionStatus(handle) == LULL_TRANSACTION_FAILED { try send(Statement("ROLLBACK")) }
         for statement in statements.list { try send(statement) }
     }
 

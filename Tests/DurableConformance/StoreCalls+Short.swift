@@ -33,12 +33,13 @@ extension StoreCalls {
 }
 
 extension StoreCalls {
-    /// Claims as a worker does: again at once, if the answer says so. A store that makes calls of its inbox meanwhile
-    /// may have nothing for the first time.
+    /// Claims as a worker does: again in a moment, if the answer says so. A store that makes calls of its inbox
+    /// meanwhile has locked their keys.
     package func claimed(_ claim: DurableClaim) async throws(DurableError) -> [DurableRun] {
         while true {
             let answer = try await self.claim(claim)
-            if !answer.runs.isEmpty || answer.next != .zero { return answer.runs }
+            guard answer.runs.isEmpty, let next = answer.next, next <= .milliseconds(50) else { return answer.runs }
+            if next > .zero { try await wait(in: claim.namespace, after: answer.mark, atMost: next) }
         }
     }
 }

@@ -70,6 +70,7 @@ DECLARE
     m meta;
     wanted bytea[] := keys;
     folds boolean := false;
+    has_entries boolean;
 BEGIN
     SELECT * INTO n FROM namespaces s WHERE s.name = namespace;
     IF NOT FOUND OR n.is_forgotten THEN n := named(namespace); END IF;
@@ -116,6 +117,7 @@ BEGIN
             SELECT w.key, w.state FROM work w WHERE w.namespace = n.id AND w.key = u.key OFFSET 0) w;
     END IF;
     IF due > 0 AND n.paused_at IS NULL THEN
+        has_entries := EXISTS (SELECT FROM inbox i WHERE i.namespace = n.id);
         SELECT array_agg(w.key), array_agg(w.state), max(w.wake) INTO due_keys, due_states, next
         FROM (
             SELECT w.key, w.state, w.wake FROM work w
@@ -140,13 +142,8 @@ BEGIN
         SELECT array_agg(w.key), array_agg(w.state) INTO held_keys, held_states
         FROM work w WHERE w.claimed_by IS NOT NULL AND w.namespace = n.id;
     END IF;
-    -- Keys without a row may get one.
-    IF numbers IS NOT NULL OR cardinality(wanted) > coalesce(cardinality(row_keys), 0) OR folds THEN
-        number := take_numbers(coalesce(numbers, 0), now);
-    END IF;
     -- After the rows: a row that is as it was read proves that its entries have not been folded.
     IF EXISTS (SELECT FROM inbox i WHERE i.namespace = n.id) THEN
-        IF due > 0 AND n.paused_at IS NULL AND NOT folds THEN is_busy := true; END IF;
         IF folds THEN
             SELECT array_agg(i.key), array_agg(w.state) INTO inbox_keys, inbox_states
             FROM (
@@ -173,6 +170,12 @@ BEGIN
             ) i
         -- As much as is folded in a step.
         WHERE i.before IS NULL OR i.before < 8388608;
+    END IF;
+    -- Others fold them, or have done so since the rows were read.
+    IF has_entries AND inbox_keys IS NULL THEN is_busy := true; END IF;
+    -- Keys without a row may get one.
+    IF numbers IS NOT NULL OR cardinality(wanted) > coalesce(cardinality(row_keys), 0) OR inbox_keys IS NOT NULL THEN
+        number := take_numbers(coalesce(numbers, 0), now);
     END IF;
     IF tokens IS NOT NULL THEN
         SELECT array_agg(t.token), array_agg(t.key), array_agg(t.generation), array_agg(t.due)

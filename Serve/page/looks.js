@@ -58,8 +58,10 @@ class Looks {
         this.#clock.take(look.at);
         if (look.away) this.#clock.freeze(look.at);
         this.look = look;
+        // Also the last namespace may go: what is known of its keys goes with it.
+        const shown = look.detail?.namespace ?? null;
+        if (shown !== this.#namespace) this.forget(shown);
         if (!look.detail) return;
-        if (look.detail.namespace !== this.#namespace) this.forget(look.detail.namespace);
         // Until then nothing had changed, and no look came.
         if (this.#before !== null && look.since > this.#before) this.#before = look.since;
         this.#follow(look.detail, look.at);

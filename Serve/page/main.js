@@ -73,6 +73,7 @@ function begin() {
         if (!looks.look?.namespaces) return;
         showNone(looks.look.namespaces.length === 0);
         if (!looks.detail) {
+            if (story.key !== null) story.close();
             namespaces.show();
             return;
         }

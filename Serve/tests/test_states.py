@@ -75,6 +75,27 @@ class StatesTest(PageTest):
         self.until_text("#name", "orders")
         self.assertFalse(self.is_shown("#none"))
 
+    def test_the_last_namespace_may_go_while_a_key_of_it_is_shown(self):
+        self.open(scenes.everything)
+        self.open_key("search-index")
+        scenes.none(self.fake)
+        self.until_text("#none h2", "No namespaces yet")
+        self.assertFalse(self.is_shown("#story"))
+
+    def test_what_is_known_of_keys_goes_with_the_last_namespace(self):
+        self.open(scenes.none)
+        # Else their states are said without it, if that second ends before the browser has seen that they are hidden.
+        known = self.browser.run("""
+            const looks = new Looks();
+            const keys = [{ key: { text: "a" }, pending: 1, ready: 0, run: null, dueIn: 5 }];
+            const detail = { namespace: "orders", keys, workers: [], dead: [], rates: [] };
+            looks.take({ at: 100, since: null, away: null, namespaces: [{ namespace: "orders" }], detail });
+            const before = looks.histories.size;
+            looks.take({ at: 101, since: 100, away: null, namespaces: [], detail: null });
+            return [before, looks.histories.size];
+        """)
+        self.assertEqual(known, [1, 0])
+
     def test_an_empty_namespace_is_calm(self):
         self.open(scenes.empty)
         self.assertEqual(self.text("#headline"), "Nothing has run today.")

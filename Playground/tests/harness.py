@@ -11,19 +11,28 @@ PAGE = os.path.join(SCRATCH, "playground/index.html")
 
 
 class PageTest(unittest.TestCase):
-    """Gives each test a freshly opened page, and fails if the console shows a warning or an error."""
+    """Gives each test a freshly opened page, and fails if the console shows a warning or an error.
+
+    A class whose part of the page can begin anew has a script for that, its `renewal`: then its tests share a page.
+    """
 
     fragment = ""
+    renewal = None
+    is_open = False
 
     @classmethod
     def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
+        cls.browser = Browser.shared()
+        cls.is_open = False
 
     def setUp(self):
         self.browser.emulate()
         self.browser.resize(1280, 1000)
+        if self.is_open:
+            self.browser.run(self.renewal)
+            return
         self.open(self.fragment)
+        type(self).is_open = self.renewal is not None
 
     def open(self, fragment=""):
         """Opens the page without its demonstration, and with every <details> open."""
@@ -34,8 +43,16 @@ class PageTest(unittest.TestCase):
             for (const details of document.querySelectorAll("details")) details.open = true;
         """)
 
+    def afresh(self):
+        """Lets the next test open the page anew."""
+        type(self).is_open = False
+
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
+
+    def frame(self):
+        """Waits until what has happened is drawn."""
+        self.browser.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 class StageCase(PageTest):
@@ -47,6 +64,18 @@ class StageCase(PageTest):
 
     def advance(self, milliseconds):
         self.browser.run("playground.stage.clock.advance(arguments[0])", milliseconds)
+
+    def play(self, condition):
+        """Lets the time of the stage go on, once it is held, until something holds."""
+        self.browser.run("""
+            const { stage, timeline } = playground;
+            const { clock } = stage;
+            const end = clock.now + 60_000;
+            while (!(%s)) {
+                if (clock.now > end) throw new Error("it does not come");
+                clock.advance(10);
+            }
+        """ % condition)
 
     def set(self, field, value, event="change"):
         self.browser.run("""

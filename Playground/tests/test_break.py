@@ -6,6 +6,16 @@ from harness import PageTest
 
 
 class BreakTest(PageTest):
+    # Another number of machines starts over.
+    renewal = """
+        const [two, slow, field] = ["two", "slow", "field"].map((name) => document.getElementById(`break-${name}`));
+        if (!two.checked) two.click();
+        two.click();
+        slow.checked = slow.defaultChecked;
+        field.value = "";
+        scrollTo(0, 0);
+    """
+
     def setUp(self):
         super().setUp()
         self.browser.run("playground.breaking.clock.hold()")
@@ -238,6 +248,7 @@ class BreakTest(PageTest):
             }
             document.getElementById("break").scrollIntoView();
         """)
+        self.addCleanup(self.afresh)
         self.do([0, "a"], [100, "ab"], [200, "leave"])
         self.browser.wait("return drawn.some(([text]) => text === 'screen left')")
         bars, crosses = self.browser.run("""

@@ -6,12 +6,16 @@ from harness import PAGE, StageCase
 
 
 class DemoTest(StageCase):
-    played = "return playground.stage.submits.length === 9 && !playground.timeline.isLively"
+    played = "stage.submits.length === 9 && !timeline.isLively"
+    count = "return playground.stage.submits.length"
 
-    def open_slowly(self):
-        """Opens the page, and lets it play a burst with time to do something in it."""
+    def begin(self, until=None):
+        """Opens the page, and lets it play in time that is held."""
         self.browser.open(PAGE)
-        self.browser.run("Demo.burst = Demo.burst.map((gap) => 10 * gap); playground.demo.play()")
+        self.hold()
+        if until:
+            self.play(until)
+            self.frame()
 
     def test_the_page_begins_after_a_second_plays_a_burst_slowly_and_again(self):
         shown = "return [...document.querySelectorAll('.headline')].map((one) => one.textContent)"
@@ -20,10 +24,13 @@ class DemoTest(StageCase):
             self.browser.resize(width, 812)
             self.browser.open(PAGE)
             origin = self.browser.run("return playground.stage.origin")
+            # The first call comes by itself; the others in time that is held.
             self.browser.wait("return playground.stage.submits.length > 0")
             first = self.browser.run("return [playground.stage.submits[0].at - playground.stage.origin, playground.stage.clock.rate]")
             self.assertAlmostEqual(first[0] / first[1], 1000, delta=30)
-            self.browser.wait(self.played)
+            self.hold()
+            self.play(self.played)
+            self.frame()
             self.assertEqual(self.browser.run(shown), picture)
             self.assertTrue(self.browser.run("""
                 const { timeline, stage } = playground;
@@ -33,11 +40,10 @@ class DemoTest(StageCase):
             """))
             # It is there long enough to be read, and comes again.
             self.assertGreater(self.browser.run("return (Demo.burst.reduce((sum, gap) => sum + gap) + Demo.lull + Demo.stay) / Demo.rate"), 6000)
-            self.browser.wait(f"return playground.stage.origin !== {origin} && playground.stage.submits.length === 9")
+            self.play(f"stage.origin !== {origin} && stage.submits.length === 9")
 
     def test_the_timeline_tells_how_many_runs_a_row_makes_of_the_calls(self):
-        self.browser.open(PAGE)
-        self.browser.wait(self.played)
+        self.begin(self.played)
         told = [text for text in self.browser.run(self.written) if "calls →" in text]
         self.assertEqual(told, ["9 calls → 1 run", "9 calls → 1 run", "9 calls → 3 runs"])
         # On a phone there is no room for it.
@@ -55,8 +61,7 @@ class DemoTest(StageCase):
     """
 
     def test_the_page_plays_by_itself_until_it_is_touched(self):
-        self.browser.open(PAGE)
-        self.browser.wait(self.played)
+        self.begin(self.played)
         # A slider asks about what is shown.
         self.browser.run("""
             const range = document.querySelector("#lanes input");
@@ -76,8 +81,7 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.run("return playground.stage.submits.map((submit) => submit.label)"), ["a", "b"])
 
     def test_a_look_at_the_picture_leaves_it_there(self):
-        self.browser.open(PAGE)
-        self.browser.wait(self.played)
+        self.begin(self.played)
         self.browser.run("document.querySelector('.skip').focus()")
         self.browser.keys(*["\ue004"] * 12)                 # tabs, past the timeline
         self.assertEqual(self.browser.text("#turn"), "Try it:")
@@ -89,35 +93,28 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.text("#pause"), "Play")
 
     def test_a_look_while_it_is_played_ends_it(self):
-        self.open_slowly()
-        self.browser.wait("return playground.stage.submits.length === 3")
+        self.begin("stage.submits.length === 3")
         self.browser.run("document.getElementById('timeline').focus()")
         self.browser.keys("\ue012")                         # left
         self.assertEqual(self.browser.text("#turn"), "Your turn:")
-        count = self.browser.run("return playground.stage.submits.length")
-        self.assertLess(count, 9)
-        self.browser.run("return new Promise((done) => setTimeout(done, 1500))")
-        self.assertEqual(self.browser.run("return playground.stage.submits.length"), count)
+        self.advance(60_000)
+        self.assertEqual(self.browser.run(self.count), 3)
         self.assertEqual(self.browser.text("#pause"), "Play")
 
     state = "return [playground.stage.submits.length, playground.timeline.isPaused, document.getElementById('pause').textContent]"
 
     def test_the_button_pauses_the_burst_and_plays_it_again(self):
-        self.open_slowly()
+        self.begin("stage.submits.length === 3")
         self.assertEqual(self.browser.text("#pause"), "Pause")
-        self.browser.wait("return playground.stage.submits.length === 3")
         self.browser.run("document.getElementById('pause').focus()")
         self.browser.keys(" ")
-        count, *rest = self.browser.run(self.state)
-        self.assertLess(count, 9)
-        self.assertEqual(rest, [True, "Play"])
-        self.browser.run("return new Promise((done) => setTimeout(done, 500))")
-        self.assertEqual(self.browser.run(self.state), [count, True, "Play"])
-        self.browser.run("Demo.burst = Demo.burst.map((gap) => gap / 10)")
+        self.assertEqual(self.browser.run(self.state), [3, True, "Play"])
+        self.advance(60_000)
+        self.assertEqual(self.browser.run(self.state), [3, True, "Play"])
         self.browser.click("#pause")
-        self.browser.wait("return playground.stage.submits.length >= 2")
+        self.play("stage.submits.length === 2")
         self.assertEqual(self.browser.run(self.state)[1:], [False, "Pause"])
-        self.browser.wait(self.played)
+        self.play(self.played)
         # It plays on, until that is paused, too.
         self.browser.click("#pause")
         self.assertEqual(self.browser.run(self.state)[1:], [True, "Play"])
@@ -125,8 +122,7 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.text("#turn"), "Try it:")
 
     def test_a_call_goes_on_from_a_paused_demonstration_but_not_from_a_paused_picture_of_ones_own(self):
-        self.open_slowly()
-        self.browser.wait("return playground.stage.submits.length === 3")
+        self.begin("stage.submits.length === 3")
         self.browser.click("#pause")
         self.browser.click("#submit")
         # There is nothing left of what was paused.
@@ -139,9 +135,8 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.run(self.state), [2, False, "Pause"])
 
     def test_enter_in_the_field_makes_one_call_as_its_button_does(self):
-        self.browser.open(PAGE)
+        self.begin(self.played)
         self.assertEqual(self.browser.text("#submit"), "One call")
-        self.browser.wait(self.played)
         self.browser.type("#type", "\ue007")
         self.assertEqual(self.browser.run("return playground.stage.submits.map(({ value }) => value)"), [1])
         self.assertEqual(self.browser.text("#turn"), "Your turn:")
@@ -153,8 +148,7 @@ class DemoTest(StageCase):
 
     def test_a_phone_shows_the_introduction_and_the_legend_above_the_picture(self):
         self.browser.resize(390, 800)
-        self.browser.open(PAGE)
-        self.browser.wait(self.played)
+        self.begin(self.played)
         legend, picture, links, button = self.browser.run("""
             const rect = (selector) => document.querySelector(selector).getBoundingClientRect();
             return [rect("#first-legend").bottom, rect(".seen").top, rect("[aria-label='Parts of the page']").height, rect("#submit").bottom];
@@ -165,20 +159,21 @@ class DemoTest(StageCase):
 
     def test_with_reduced_motion_it_shows_one_burst(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
-        self.browser.open(PAGE)
-        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
+        self.begin()
+        self.assertEqual(self.browser.run(self.count), 9)
         self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 1)
-        self.browser.run("return new Promise((done) => setTimeout(done, 2500))")
+        self.advance(60_000)
+        self.frame()
         self.assertEqual(self.browser.run(self.state), [9, False, "Play"])
         # A reader who asks for motion gets it.
         self.browser.click("#pause")
-        self.browser.wait("return playground.demo.isPlaying && playground.stage.submits.length < 9")
+        self.play("playground.demo.isPlaying && stage.submits.length === 1")
 
     def test_a_link_to_other_policies_lets_the_page_play_on(self):
-        self.browser.open(PAGE)
+        self.begin()
         self.browser.run("location.hash = '#!debounce,1s'")
-        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length === 9")
-        self.browser.wait(self.played)
+        self.browser.wait("return playground.stage.lanes.length === 1 && playground.demo.isPlaying")
+        self.play(self.played)
         self.assertEqual(self.browser.text("#turn"), "Try it:")
 
     def test_a_link_to_other_policies_shows_the_burst_to_a_reader_who_has_looked(self):
@@ -208,16 +203,20 @@ class DemoTest(StageCase):
         self.assertEqual(caller(), ["you"])
 
     def test_what_was_missed_while_the_page_was_suspended_is_not_made_up_for(self):
-        self.browser.open(PAGE)
-        more = self.browser.run("""
+        self.begin()
+        counts = self.browser.run("""
             const { stage, demo } = playground;
             demo.play();
-            const before = stage.submits.length;
-            const end = performance.now() + 4000;
-            while (performance.now() < end);
-            return new Promise((done) => setTimeout(() => done(stage.submits.length - before), 60));
+            stage.clock.hold(stage.clock.now + 1600);
+            const counts = [stage.submits.length];
+            for (const later of [0, 60, Demo.burst[1]]) {
+                stage.clock.advance(later);
+                counts.push(stage.submits.length);
+            }
+            return counts;
         """)
-        self.assertLess(more, 4)
+        # The first one comes late, and the second one as long after it as ever.
+        self.assertEqual(counts, [0, 1, 1, 2])
 
 
 if __name__ == "__main__":

@@ -15,9 +15,11 @@ class DragTest(StageCase):
     TIMES = "const { submits } = playground.stage; return submits.map(({ at, value }) => [value, Math.round(at - submits[0].at)])"
 
     def rest(self):
-        """Waits until the page shows its burst, and nothing moves."""
+        """Lets the page show its burst until nothing moves."""
         self.browser.open(PAGE)
-        self.browser.wait("return playground.stage.submits.length === 9 && !playground.timeline.isLively")
+        self.hold()
+        self.play("stage.submits.length === 9 && !timeline.isLively")
+        self.frame()
 
     def point(self, index, later=0):
         return self.browser.run("""
@@ -117,13 +119,16 @@ class DragTest(StageCase):
 
     def test_a_burst_that_is_still_played_is_completed(self):
         self.browser.open(PAGE)
-        self.browser.wait("return playground.stage.submits.length === 6")
+        self.hold()
+        self.play("stage.submits.length === 6")
+        self.frame()
         self.browser.drag(self.point(0), self.point(0, 60))
         self.assertEqual([value for value, _ in self.browser.run(self.TIMES)], list(range(1, 10)))
         self.assertFalse(self.browser.run("return playground.demo.isPlaying"))
         # The story has its own text, and not these numbers.
         self.browser.run("document.querySelector('[data-scene=stale]').scrollIntoView()")
-        self.browser.wait("return playground.stage.submits.at(-1)?.value === 'weather in lisbon'")
+        self.browser.wait("return playground.story.isTold")
+        self.play("stage.submits.at(-1)?.value === 'weather in lisbon'")
 
     def test_the_stage_says_that_calls_can_be_dragged_until_one_has_been(self):
         written = """

@@ -11,6 +11,9 @@ from harness import ROOT, PageTest
 
 
 class StoreTest(PageTest):
+    # Each test has a store of its own.
+    renewal = ""
+
     # A worker that is always there, whose handlers take no time, beside the store.
     PROMPT = "{ policy, workers: 1, maxConcurrent: 1000, lease: 3_600_000, latency: 0, takes: 0, ...more }"
     PLAY = """

@@ -2,12 +2,15 @@
 
 import unittest
 
-from harness import PAGE, PageTest
+from harness import PAGE, StageCase
 
 SCENES = ["keyboard", "bill", "stale", "draft", "worker"]
 
 
-class StoryTest(PageTest):
+class StoryTest(StageCase):
+    count = "return playground.stage.submits.length"
+    label = "return document.getElementById('pause').textContent"
+
     def begin(self, motion="reduce", fragment=""):
         self.browser.emulate(prefers_reduced_motion=motion)
         self.browser.open(PAGE, fragment)
@@ -44,10 +47,11 @@ class StoryTest(PageTest):
     def test_a_paragraph_plays_on_the_live_stage(self):
         self.begin(motion="no-preference")
         self.read(2)
-        count = "playground.stage.submits.length"
-        self.browser.wait(f"return {count} > 2")
-        self.assertLess(self.browser.run(f"return {count}"), 17)
-        self.browser.wait("return playground.stage.lanes[1].executions.length === 3")
+        # The first keys come by themselves; the others in time that is held.
+        self.browser.wait(self.count + " > 2")
+        self.hold()
+        self.assertLess(self.browser.run(self.count), 17)
+        self.play("stage.lanes[1].executions.length === 3")
         self.assertEqual(self.facts("bill")["saved"], "82.4")
         # It is the demonstration still: a key begins on an empty stage.
         self.assertEqual(self.browser.text("#turn"), "Try it:")
@@ -65,10 +69,13 @@ class StoryTest(PageTest):
                 window.watch = new MutationObserver((all) => { changes += all.length; });
                 watch.observe(step, { subtree: true, childList: true, characterData: true });
             """, scene)
+            self.hold()
             self.read(index)
-            self.browser.wait("return playground.stage.submits.length > 2")
+            self.play("stage.submits.length === 3")
+            self.frame()
             self.assertEqual(self.facts(scene), written)
-            self.browser.wait("return document.getElementById('pause').textContent === 'Play'")
+            self.play("!playground.story.isPlaying && !timeline.isLively")
+            self.browser.wait(self.label + " === 'Play'")
             self.assertEqual(self.browser.run(self.LABELS), "weather in lisbon")
             self.assertEqual(self.browser.run("watch.disconnect(); return changes"), 0)
             # The stage has come to the same numbers.
@@ -78,31 +85,33 @@ class StoryTest(PageTest):
             """), [17, 0] if scene == "draft" else [17, 3])
 
     def test_the_button_says_what_moves(self):
-        label = "return document.getElementById('pause').textContent"
-        count = "return playground.stage.submits.length"
         self.begin(motion="no-preference")
+        self.hold()
         self.read(2)
-        self.browser.wait(count + " > 2")
-        self.assertEqual(self.browser.run(label), "Pause")
+        self.play("stage.submits.length === 3")
+        self.frame()
+        self.assertEqual(self.browser.run(self.label), "Pause")
         self.browser.click("#pause")
-        self.assertEqual(self.browser.run(label), "Play")
-        stopped = self.browser.run(count)
-        self.browser.run("return new Promise((done) => setTimeout(done, 600))")
-        self.assertEqual(self.browser.run(count), stopped)
-        self.assertEqual(self.browser.run(label), "Play")
+        self.assertEqual(self.browser.run(self.label), "Play")
+        self.advance(60_000)
+        self.frame()
+        self.assertEqual(self.browser.run(self.count), 3)
+        self.assertEqual(self.browser.run(self.label), "Play")
         # It plays the paragraph again, not the opening.
         self.browser.click("#pause")
-        self.assertEqual(self.browser.run(label), "Pause")
-        self.browser.wait(count + " === 17")
-        self.browser.wait(label + " === 'Play'")
+        self.assertEqual(self.browser.run(self.label), "Pause")
+        self.play("stage.submits.length === 17")
+        self.play("!timeline.isLively")
+        self.browser.wait(self.label + " === 'Play'")
         self.assertFalse(self.browser.run("return playground.timeline.isLively"))
         self.assertEqual(self.browser.run(self.LABELS), "weather in lisbon")
         # Also for a reader who wants less motion, until they ask for it.
         self.begin()
+        self.hold()
         self.read(2)
-        self.browser.wait(label + " === 'Play'")
+        self.browser.wait(self.label + " === 'Play'")
         self.browser.click("#pause")
-        self.browser.wait("const { length } = playground.stage.submits; return length > 0 && length < 17")
+        self.play("stage.submits.length === 1")
 
     def test_the_edits_of_a_reader_who_types_count_as_lost_before_the_screen_is_left(self):
         self.begin()
@@ -134,8 +143,9 @@ class StoryTest(PageTest):
     def test_a_scene_ends_after_the_readers_last_key_and_begins_again_with_the_next(self):
         self.begin()
         self.read(4)
+        self.hold()
         self.browser.type("#type", "a draft")
-        self.browser.wait("return playground.stage.isOver")
+        self.play("stage.isOver")
         self.assertEqual(self.facts("draft"), {"lost": "7 edits", "kept": "0"})
         self.browser.type("#type", "xy")
         self.assertEqual(self.browser.run(self.LABELS), "xy")
@@ -200,7 +210,7 @@ class StoryTest(PageTest):
             self.begin()
             for index in range(6):
                 self.read(index)
-                self.browser.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+                self.frame()
                 below, above, bottom = self.browser.run("""
                     const [stage, last] = [document.querySelector(".seen"), document.querySelector(".read").lastElementChild];
                     return [last.getBoundingClientRect().bottom, stage.getBoundingClientRect().top, stage.getBoundingClientRect().bottom];

@@ -1,5 +1,6 @@
 """Drives a headless Chromium over HTTP with the WebDriver protocol, without a library."""
 
+import atexit
 import base64
 import json
 import os
@@ -16,6 +17,8 @@ ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 class Browser:
     """One window of a separate browser."""
+
+    common = None
 
     def __init__(self, width=1280, height=1000):
         with socket.socket() as probe:
@@ -63,6 +66,14 @@ class Browser:
             self.driver.terminate()
             self.driver.wait()
             shutil.rmtree(self.profile, ignore_errors=True)
+
+    @classmethod
+    def shared(cls):
+        """Returns the browser of all tests of this process: it ends with the process."""
+        if cls.common is None:
+            cls.common = cls()
+            atexit.register(cls.common.close)
+        return cls.common
 
     def __enter__(self):
         return self

@@ -17,8 +17,7 @@ class PageTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
+        cls.browser = Browser.shared()
 
     def setUp(self):
         # What the console may say, such as the status of a request that is refused on purpose.

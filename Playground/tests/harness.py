@@ -43,6 +43,14 @@ class PageTest(unittest.TestCase):
             for (const details of document.querySelectorAll("details")) details.open = true;
         """)
 
+    def follow(self, fragment):
+        """Follows a link of the page that is open, which is wrong; returns what the page says of it."""
+        self.browser.run("""
+            document.getElementById("notice").textContent = "";
+            location.hash = arguments[0];
+        """, fragment)
+        return self.browser.wait("return document.getElementById('notice').textContent")
+
     def afresh(self):
         """Lets the next test open the page anew."""
         type(self).is_open = False

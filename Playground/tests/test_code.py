@@ -1,5 +1,6 @@
 """Tests of the code that the page shows: the Swift compiles, and the command lines run and do what the page does."""
 
+import glob
 import json
 import os
 import shutil
@@ -33,23 +34,9 @@ class CodeTest(PageTest):
         """, MORE)
 
     def test_the_swift_compiles(self):
-        package = os.path.join(SCRATCH, "playground/snippets")
-        sources = os.path.join(package, "Sources/Snippets")
+        sources = os.path.join(SCRATCH, "playground/snippets")
         shutil.rmtree(sources, ignore_errors=True)
         os.makedirs(sources)
-        with open(os.path.join(package, "Package.swift"), "w", encoding="utf-8") as file:
-            file.write(f"""// swift-tools-version: 6.2
-import PackageDescription
-
-let package = Package(
-    name: "Snippets", platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "swift-lull", path: {json.dumps(ROOT)})],
-    targets: [
-        .target(name: "Snippets", dependencies: [
-            .product(name: "Lull", package: "swift-lull"), .product(name: "LullDispatch", package: "swift-lull"),
-        ]),
-    ])
-""")
         shutil.copy(os.path.join(ROOT, "Playground/tests/Prelude.swift"), sources)
         shown = self.policies("swiftCode(policy, other)")
         shown += [self.browser.run("return document.getElementById('swift').textContent")]
@@ -66,15 +53,18 @@ let package = Package(
             with open(os.path.join(sources, f"Snippet{number}.swift"), "w", encoding="utf-8") as file:
                 # In a function, since each of them declares its own `work`.
                 file.write("\n".join([*imports, f"@MainActor func snippet{number}() {{", *body, "}", ""]))
+        # With the modules that are built with the command.
+        modules = [os.path.join(os.path.dirname(os.environ["LULL"]), "Modules"), os.path.join(ROOT, "Sources/CLullSystem/include")]
         build = subprocess.run(
-            ["swift", "build", "--package-path", package, "--scratch-path", os.path.join(package, ".build")],
+            ["swiftc", "-swift-version", "6", "-wmo", "-parse-as-library", "-module-name", "Snippets", "-c", *[f"-I{folder}" for folder in modules],
+             *sorted(glob.glob(os.path.join(sources, "*.swift"))), "-o", os.path.join(sources, "Snippets.o")],
             capture_output=True, text=True, check=False)
         self.assertEqual(build.returncode, 0, build.stdout + build.stderr)
 
     def test_the_command_lines_run(self):
         lines = sorted(set(self.policies("commandLine(policy, other)")))
         # They wait, rather than compute.
-        with ThreadPoolExecutor(8) as pool:
+        with ThreadPoolExecutor(16) as pool:
             results = list(pool.map(lambda line: self.lull(line, "A 1\nB 2\nA 3\n"), lines))
         for line, result in zip(lines, results):
             self.assertEqual((result.returncode, result.stderr), (0, ""), line)

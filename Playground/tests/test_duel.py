@@ -104,8 +104,7 @@ class DuelTest(PageTest):
                 return new Response(packed).arrayBuffer().then((bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)))
                     .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""));
             """, gaps)
-            self.open(f"#!duel={link}")
-            self.assertEqual(self.browser.text("#notice"), "This link was not understood: its run is damaged.", gaps)
+            self.assertEqual(self.follow(f"#!duel={link}"), "This link was not understood: its run is damaged.", gaps)
 
     def test_nothing_can_be_pasted(self):
         self.assertFalse(self.browser.run("""

@@ -25,8 +25,9 @@ class FollowingTest(StageCase):
 
     def test_a_link_that_is_wrong_leaves_the_page_alive(self):
         self.browser.open(PAGE, "#!bounce,1s")
+        self.hold()
         # The burst is played.
-        self.browser.wait("return playground.stage.submits.length >= 9")
+        self.play("stage.submits.length === 9")
         self.assertIn("neither debounce nor throttle", self.browser.text("#notice"))
         self.browser.type("#type", "a")
         self.assertTrue(self.browser.run("return document.getElementById('notice').hidden"))
@@ -42,13 +43,12 @@ class FollowingTest(StageCase):
                     return "#!throttle,1s&calls=" + btoa(code).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
                 });
             """, json.dumps(calls).replace("Infinity", "1e400"))
-            self.open(link)
-            self.assertIn("This link was not understood", self.browser.text("#notice"), calls)
+            self.assertIn("This link was not understood", self.follow(link), calls)
             self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
         for fragment in ("#!debounce,1s&delay=5constructor", "#!throttle,1s,max-wait=2s", "#!debounce,1s,edges=leading+up",
                          "#!debounce,1s,max-wait=2s=3s"):
-            self.open(fragment)
-            self.assertIn("This link was not understood", self.browser.text("#notice"), fragment)
+            self.assertIn("This link was not understood", self.follow(fragment), fragment)
+            self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
 
     def test_a_link_may_have_letters_that_browsers_escape(self):
         self.open("#!debounce,500µs")
@@ -75,13 +75,15 @@ class FollowingTest(StageCase):
         self.browser.run("""
             const unpack = unpackCalls;
             window.unpackCalls = async (text) => {
-                await new Promise((done) => setTimeout(done, 500));
+                await new Promise((done) => { window.finish = done; });
                 return unpack(text);
             };
             addEventListener("hashchange", () => { location.hash = "#!throttle,1s"; }, { once: true });
             location.hash = arguments[0];
-            return new Promise((done) => setTimeout(done, 1000));
         """, made["link"])
+        self.browser.wait("return window.finish && playground.stage.lanes.length === 1")
+        # The older one is read last.
+        self.browser.run("finish(); return new Promise((done) => setTimeout(done, 50))")
         self.assertEqual(self.browser.run("return [playground.stage.lanes.length, location.hash]"), [1, "#!throttle,1s"])
 
     def test_the_way_back_from_a_section_leaves_the_stage_alone(self):

@@ -101,7 +101,7 @@ class LinkTest(StageCase):
             window.linkWithCalls = async (stage) => {
                 const packed = await pack(stage);
                 packing += 1;
-                await new Promise((done) => setTimeout(done, packing === 1 ? 1500 : 0));
+                if (packing === 1) await new Promise((done) => { window.finish = done; });
                 return packed;
             };
         """)
@@ -110,7 +110,7 @@ class LinkTest(StageCase):
         self.browser.click("#cancel")
         self.browser.wait("return /^It holds 2 calls/.test(document.getElementById('link-note').textContent)")
         # The older one is ready last, and is not shown.
-        self.browser.run("return new Promise((done) => setTimeout(done, 1700))")
+        self.browser.run("finish(); return new Promise((done) => setTimeout(done))")
         self.assertIn("It holds 2 calls", self.browser.text("#link-note"))
 
     def test_a_link_without_calls_says_nothing_of_them(self):

@@ -9,6 +9,8 @@ from harness import PageTest
 SCENES = {name: getattr(scenes, name) for name in
           ("everything", "one", "empty", "none", "paused", "limited", "away", "outage", "many", "strange")}
 
+WIDTHS = (1280, 768, 390, 320)
+
 # The least contrast of a text with what is behind it.
 FAINT = """
     const parts = (colour) => (colour.match(/[0-9.]+/g) ?? []).map(Number);
@@ -32,38 +34,40 @@ FAINT = """
 
 
 class StatesTest(PageTest):
-    def test_no_state_is_wider_than_the_screen(self):
+    def test_no_state_is_wider_than_the_screen_and_its_text_can_be_read_in_light_and_in_dark(self):
         for name, scene in SCENES.items():
+            self.browser.resize(1280, 900)
             self.open(scene)
-            for width in (1280, 768, 390, 320):
-                self.browser.resize(width, 844)
-                self.until(f"innerWidth === {width}")
+            for scheme in ("light", "dark"):
+                self.browser.emulate(prefers_color_scheme=scheme)
+                self.assertEqual(self.browser.run(FAINT), [], (scheme, name))
+            for width in WIDTHS:
+                self.resize(width)
                 self.assertLessEqual(self.overflow(), 0, (name, width))
             self.fake.away = None
 
     def test_the_parts_that_open_are_not_wider_either(self):
-        for width in (1280, 768, 390, 320):
-            self.browser.resize(width, 844)
-            for scene in (scenes.everything, scenes.strange):
-                self.open(scene)
-                self.press("#dead .toggle")
-                self.press("#dead .whole button")
-                self.until("document.querySelector('#dead .value') !== null || [...document.querySelectorAll('#dead .whole button')].length > 3")
-                self.press("#lines button")
-                self.until("document.querySelectorAll('#ended li').length > 0")
+        for scene in (scenes.everything, scenes.strange):
+            self.browser.resize(1280, 900)
+            self.open(scene)
+            self.press("#dead .toggle")
+            self.press("#dead .whole button")
+            self.until("document.querySelector('#dead .value') !== null || [...document.querySelectorAll('#dead .whole button')].length > 3")
+            self.press("#lines button")
+            self.until("document.querySelectorAll('#ended li').length > 0")
+            for width in WIDTHS:
+                self.resize(width)
                 self.assertLessEqual(self.overflow(), 0, width)
                 self.assertLessEqual(self.browser.run("return story.scrollWidth - story.clientWidth"), 0, width)
-                self.press("#story-acts [data-act=cancel]")
-                self.until("ask.open && !document.getElementById('ask-yes').textContent.includes('Counting')")
+            self.press("#story-acts [data-act=cancel]")
+            self.until("ask.open && !document.getElementById('ask-yes').textContent.includes('Counting')")
+            for width in WIDTHS:
+                self.resize(width)
                 self.assertLessEqual(self.browser.run("return ask.scrollWidth - ask.clientWidth"), 0, width)
 
-    def test_text_can_be_read_in_light_and_in_dark(self):
-        for scheme in ("light", "dark"):
-            self.browser.emulate(prefers_color_scheme=scheme)
-            for name in ("everything", "paused", "limited", "none", "away", "outage"):
-                self.fake.away = None
-                self.open(SCENES[name])
-                self.assertEqual(self.browser.run(FAINT), [], (scheme, name))
+    def resize(self, width):
+        self.browser.resize(width, 844)
+        self.until(f"innerWidth === {width}")
 
     def test_a_store_without_namespaces_says_how_one_is_made(self):
         self.open(scenes.none)

@@ -16,6 +16,9 @@
     X(int, PQsetnonblocking, (lull_PGconn *conn, int arg), (conn, arg)) \
     X(lull_PQnoticeReceiver, PQsetNoticeReceiver, (lull_PGconn *conn, lull_PQnoticeReceiver proc, void *arg), (conn, proc, arg)) \
     X(int, PQsendQueryParams, (lull_PGconn *conn, const char *command, int nParams, const unsigned int *paramTypes, const char *const *paramValues, const int *paramLengths, const int *paramFormats, int resultFormat), (conn, command, nParams, paramTypes, paramValues, paramLengths, paramFormats, resultFormat)) \
+    X(int, PQsendPrepare, (lull_PGconn *conn, const char *stmtName, const char *query, int nParams, const unsigned int *paramTypes), (conn, stmtName, query, nParams, paramTypes)) \
+    X(int, PQsendQueryPrepared, (lull_PGconn *conn, const char *stmtName, int nParams, const char *const *paramValues, const int *paramLengths, const int *paramFormats, int resultFormat), (conn, stmtName, nParams, paramValues, paramLengths, paramFormats, resultFormat)) \
+    X(int, PQbackendPID, (const lull_PGconn *conn), (conn)) \
     X(int, PQtransactionStatus, (const lull_PGconn *conn), (conn)) \
     X(int, PQenterPipelineMode, (lull_PGconn *conn), (conn)) \
     X(int, PQpipelineSync, (lull_PGconn *conn), (conn)) \

@@ -59,16 +59,25 @@ struct PoolTests {
             pool.waitUntilExit()
         }
 
-        let store = try await PostgresStore(url: "postgres://lull@/postgres?host=\(folder)&schema=\(place.schema)")
+        let url = "postgres://lull@/postgres?host=\(folder)&schema=\(place.schema)"
+        let store = try await PostgresStore(url: url)
         let numbers = try await DurableDebouncer<String, Int>(for: .milliseconds(20), namespace: "n", in: store)
         let done = Guarded<Set<String>>([])
         let working = Task {
             try await numbers.run { execution in _ = done.change { $0.insert("\(execution.key) \(execution.value)") } }
         }
-        await withTaskGroup { group in
-            for key in 0..<40 {
-                group.addTask { _ = try? await numbers.submit(key, for: "\(key)") }
+        // More connections than the pool has: each transaction of one may have another process of the server.
+        try await withThrowingTaskGroup { group in
+            for producer in 0..<8 {
+                group.addTask {
+                    let store = try await PostgresStore(url: url)
+                    let numbers = try await DurableDebouncer<String, Int>(
+                        for: .milliseconds(20), namespace: "n", in: store)
+                    for key in 0..<5 { _ = try await numbers.submit(key, for: "\(producer) \(key)") }
+                    await store.close()
+                }
             }
+            try await group.waitForAll()
         }
         try await waitUntil { done.value.count >= 40 }
         #expect(done.value.count == 40)

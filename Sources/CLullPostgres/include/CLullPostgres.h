@@ -48,6 +48,12 @@ lull_PQnoticeReceiver lull_PQsetNoticeReceiver(lull_PGconn *conn, lull_PQnoticeR
 int lull_PQsendQueryParams(
     lull_PGconn *conn, const char *command, int nParams, const unsigned int *paramTypes, const char *const *paramValues,
     const int *paramLengths, const int *paramFormats, int resultFormat);
+int lull_PQsendPrepare(
+    lull_PGconn *conn, const char *stmtName, const char *query, int nParams, const unsigned int *paramTypes);
+int lull_PQsendQueryPrepared(
+    lull_PGconn *conn, const char *stmtName, int nParams, const char *const *paramValues, const int *paramLengths,
+    const int *paramFormats, int resultFormat);
+int lull_PQbackendPID(const lull_PGconn *conn);
 int lull_PQtransactionStatus(const lull_PGconn *conn);
 int lull_PQenterPipelineMode(lull_PGconn *conn);
 int lull_PQpipelineSync(lull_PGconn *conn);

@@ -10,12 +10,27 @@ final class Connection: ServerWire {
 
     static let window = 1
 
+    /// What was sent, each with an end of its own.
+    private enum Message {
+        case statement
+        /// Gives a statement a name.
+        case preparation(of: String)
+        /// Asks for the process that answers.
+        case question
+    }
+
     private let handle: OpaquePointer
-    /// How many statements of a request have no answer yet, and what was answered: the rows of the one that has some,
-    /// or the first error.
-    private var unanswered = 0
+    /// What has no answer yet of a request, and what was answered: the rows of the statement that has some, or the
+    /// first error.
+    private var unanswered: [Message] = []
     private var rows = Rows()
     private var error: ServerError?
+    /// Whether the server itself is at the other end, and not a pooler, which may send each transaction to another
+    /// process; nil before the first answer.
+    private var isDirect: Bool?
+    /// The names of statements that the server has analyzed: that of a long one takes it longer than a plan.
+    private var names: [String: String] = [:]
+    private var nameCount = 0
 
     /// Begins to connect.
     init(_ host: ConnectionURL.Host) throws(ConnectionFailure) {
@@ -57,16 +72,18 @@ final class Connection: ServerWire {
     // MARK: - Statements
 
     func send(_ statements: Statements, until deadline: ContinuousClock.Instant) throws(ConnectionFailure) {
+        // A pooler gives its clients numbers of its own.
+        if isDirect == nil { try send(Statement("SELECT pg_backend_pid()"), as: .question) }
         // One that failed is repeated in another transaction.
         if lull_PQtransactionStatus(handle) == LULL_TRANSACTION_FAILED { try send(Statement("ROLLBACK")) }
         for statement in statements.list { try send(statement) }
     }
 
-    private func send(_ statement: Statement) throws(ConnectionFailure) {
-        let count = statement.values.count
-        var lengths = statement.values.map { Int32($0?.count ?? 0) }
-        var formats = [Int32](repeating: 1, count: count)
-        var types = statement.types
+    private func send(_ statement: Statement, as message: Message = .statement) throws(ConnectionFailure) {
+        let name = try statement.values.isEmpty ? nil : name(of: statement)
+        let count = Int32(statement.values.count)
+        let lengths = statement.values.map { Int32($0?.count ?? 0) }
+        let formats = [Int32](repeating: 1, count: statement.values.count)
         // Text needs its zero at the end.
         let buffers = statement.values.map { value -> UnsafeMutablePointer<CChar>? in
             guard let value else { return nil }
@@ -79,11 +96,33 @@ final class Connection: ServerWire {
             return buffer
         }
         defer { for buffer in buffers { buffer?.deallocate() } }
-        var values = buffers.map { UnsafePointer($0) }
-        guard lull_PQsendQueryParams(handle, statement.text, Int32(count), &types, &values, &lengths, &formats, 1) == 1
-        else { throw failure }
+        let values = buffers.map { UnsafePointer($0) }
+        let isSent =
+            if let name {
+                lull_PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+            } else {
+                lull_PQsendQueryParams(handle, statement.text, count, statement.types, values, lengths, formats, 1)
+            }
+        guard isSent == 1 else { throw failure }
+        try end(message)
+    }
+
+    /// Returns the name of a statement, or nil if it is to be sent without one.
+    private func name(of statement: Statement) throws(ConnectionFailure) -> String? {
+        guard isDirect == true else { return nil }
+        if let name = names[statement.text] { return name }
+        nameCount += 1
+        let name = "lull_\(nameCount)"
+        let count = Int32(statement.types.count)
+        guard lull_PQsendPrepare(handle, name, statement.text, count, statement.types) == 1 else { throw failure }
+        try end(.preparation(of: statement.text))
+        names[statement.text] = name
+        return name
+    }
+
+    private func end(_ message: Message) throws(ConnectionFailure) {
         guard lull_PQpipelineSync(handle) == 1 else { throw failure }
-        unanswered += 1
+        unanswered.append(message)
     }
 
     func flush() throws(ConnectionFailure) -> Bool {
@@ -96,18 +135,20 @@ final class Connection: ServerWire {
 
     /// A statement is answered when the server is ready again: before that it may not have committed.
     func receive() throws(ConnectionFailure) -> [ServerArrival<Rows>] {
-        guard lull_PQconsumeInput(handle) == 1, unanswered > 0 || lull_PQstatus(handle) == LULL_CONNECTION_OK else {
+        guard lull_PQconsumeInput(handle) == 1,
+            !unanswered.isEmpty || lull_PQstatus(handle) == LULL_CONNECTION_OK
+        else {
             throw failure
         }
         var arrivals: [ServerArrival<Rows>] = []
-        while unanswered > 0, lull_PQisBusy(handle) == 0 {
+        while let message = unanswered.first, lull_PQisBusy(handle) == 0 {
             // Nothing stands between the answers of two statements.
             guard let result = lull_PQgetResult(handle) else { continue }
             defer { lull_PQclear(result) }
-            try take(result)
+            try take(result, of: message)
             guard lull_PQresultStatus(result) == LULL_PIPELINE_SYNC else { continue }
-            unanswered -= 1
-            if unanswered > 0 { continue }
+            unanswered.removeFirst()
+            if !unanswered.isEmpty { continue }
             arrivals.append(.answer(error.map { .failure($0) } ?? .success(rows)))
             (rows, error) = (Rows(), nil)
         }
@@ -118,10 +159,15 @@ final class Connection: ServerWire {
         return arrivals
     }
 
-    private func take(_ result: OpaquePointer) throws(ConnectionFailure) {
+    private func take(_ result: OpaquePointer, of message: Message) throws(ConnectionFailure) {
         switch lull_PQresultStatus(result) {
         case LULL_COMMAND_OK, LULL_PIPELINE_SYNC: break
         case LULL_TUPLES_OK:
+            if case .question = message {
+                let process = Self.value(result, 0, 0).flatMap { Int32(bigEndian: $0) }
+                isDirect = process == lull_PQbackendPID(handle)
+                return
+            }
             let columns = lull_PQnfields(result)
             for row in 0..<lull_PQntuples(result) {
                 rows.append(Row(values: (0..<columns).map { Self.value(result, row, $0) }))
@@ -131,6 +177,7 @@ final class Connection: ServerWire {
             guard let code = lull_PQresultErrorField(result, Int32(UInt8(ascii: "C"))) else {
                 throw failure
             }
+            if case .preparation(let text) = message { names[text] = nil }
             let text = lull_PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
             error = error ?? ServerError(code: String(cString: code), message: text ?? "")
         }

@@ -14,7 +14,7 @@ import Testing
 /// `LULL_DIFFERENTIAL` asks for more calls, `LULL_SEED` for other ones or those of a failure.
 @Suite("The inbox in PostgreSQL", .onServer, .ownThreads)
 struct InboxTests {
-    private let calls = environment("LULL_DIFFERENTIAL", default: 2000)
+    private let calls = environment("LULL_DIFFERENTIAL", default: 1000)
     private let seed = environment("LULL_SEED", default: UInt64(20_261_129))
     private let place = SchemaPlace()
 

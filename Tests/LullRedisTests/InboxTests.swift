@@ -13,7 +13,7 @@ import Testing
 /// `LULL_DIFFERENTIAL` asks for more calls, `LULL_SEED` for other ones or those of a failure.
 @Suite("The inbox", .onRedis, .ownThreads)
 struct InboxTests {
-    private let calls = environment("LULL_DIFFERENTIAL", default: 3000)
+    private let calls = environment("LULL_DIFFERENTIAL", default: 1500)
     private let seed = environment("LULL_SEED", default: UInt64(20_261_128))
 
     /// Makes a call by the script, at an instant in place of the server's.

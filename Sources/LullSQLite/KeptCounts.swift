@@ -120,12 +120,10 @@ extension SQLiteTransaction {
         defer { counters = [:] }
         for (namespace, change) in counters where change != CounterChange() {
             let statement = try connection[.addToCounters]
-            statement.bind(":attempts", change.totals.attempts)
-            statement.bind(":lost_leases", change.totals.lostLeases)
-            statement.bind(":runs", change.totals.runs)
-            statement.bind(":executed", change.totals.executed)
-            statement.bind(":failures", change.totals.failures)
-            statement.bind(":restarted", change.totals.restarted)
+            // The counters are the first parameters.
+            for (index, counter) in change.totals.named.enumerated() {
+                statement.bind(Int32(index + 1), Int64(counter.count))
+            }
             statement.bind(":dead", change.dead)
             statement.bind(":namespace", namespace)
             try statement.run()
@@ -137,11 +135,9 @@ extension SQLiteTransaction {
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)
         guard try statement.next() else { return }
-        status.add(
-            DurableTotals(
-                attempts: Int(try statement.number(0)), lostLeases: Int(try statement.number(1)),
-                runs: Int(try statement.number(2)), executed: Int(try statement.number(3)),
-                failures: Int(try statement.number(4)), restarted: Int(try statement.number(5))))
-        status.dead = Int(try statement.number(6))
+        var totals = DurableTotals()
+        for (index, name) in DurableTotals.names.enumerated() { totals[name] = Int(try statement.number(index)) }
+        status.add(totals)
+        status.dead = Int(try statement.number(DurableTotals.names.count))
     }
 }

@@ -22,7 +22,7 @@ enum Query: Int, CaseIterable {
 
     private static let namespace = NamespaceColumn.allCases.map(\.sqlName).joined(separator: ", ")
     private static let rules = NamespaceColumn.ofRules.map(\.sqlName)
-    private static let counters = ["attempts", "lost_leases", "runs", "executed", "failures", "restarted", "dead"]
+    private static let counters = DurableTotals.names + ["dead"]
     private static let row = names(WorkColumn.read, RowColumn.all) + ", error"
     private static let pending = names(WorkColumn.read, RowColumn.ofPending)
     private static let deadRun = RowColumn.ofRun.map(\.name).joined(separator: ", ")

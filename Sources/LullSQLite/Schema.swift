@@ -29,12 +29,10 @@ enum Schema {
             id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
             kind TEXT NOT NULL, wait INTEGER NOT NULL, max_wait INTEGER, edges TEXT NOT NULL, delay_rule TEXT NOT NULL,
             max_count INTEGER, combination TEXT NOT NULL, max_batch INTEGER, spacing INTEGER,
-            attempts INTEGER NOT NULL DEFAULT 0, lost_leases INTEGER NOT NULL DEFAULT 0,
-            dead INTEGER NOT NULL DEFAULT 0, restart TEXT, restarted INTEGER NOT NULL DEFAULT 0,
-            paused INTEGER, pause_reason TEXT,
+            dead INTEGER NOT NULL DEFAULT 0, restart TEXT, paused INTEGER, pause_reason TEXT,
             starts INTEGER, period INTEGER, burst INTEGER, max_running INTEGER, arrival INTEGER,
-            merges INTEGER NOT NULL DEFAULT 0, runs INTEGER NOT NULL DEFAULT 0, executed INTEGER NOT NULL DEFAULT 0,
-            failures INTEGER NOT NULL DEFAULT 0
+            merges INTEGER NOT NULL DEFAULT 0,
+            \(DurableTotals.names.map { "\($0) INTEGER NOT NULL DEFAULT 0" }.joined(separator: ", "))
         );
         CREATE TABLE work (
             id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, wake INTEGER NOT NULL,

@@ -92,10 +92,13 @@ extension StoredRow {
 extension DurableTotals {
     private static var places: [(name: String, count: WritableKeyPath<DurableTotals, Int>)] {
         [
-            ("attempts", \.attempts), ("lostLeases", \.lostLeases), ("runs", \.runs), ("executed", \.executed),
+            ("attempts", \.attempts), ("lost_leases", \.lostLeases), ("runs", \.runs), ("executed", \.executed),
             ("failures", \.failures), ("restarted", \.restarted),
         ]
     }
+
+    /// The names of the counters.
+    package static let names = places.map(\.name)
 
     /// The counters with their names, as stores keep them.
     package var named: [(name: String, count: Int)] { Self.places.map { ($0.name, self[keyPath: $0.count]) } }

@@ -81,7 +81,7 @@ struct Change: Hashable {
         let (row, before) = (new.row, old.row)
         groups = .row
         if row.gate.count != before.gate.count || row.gate.first != before.gate.first
-            || row.pending?.last != before.pending?.last || row.pending?.submitter != before.pending?.submitter
+            || row.pending != before.pending
         {
             groups.insert(.pending)
         }

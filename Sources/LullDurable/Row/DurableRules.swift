@@ -14,7 +14,7 @@ public struct DurableRules: Hashable, Sendable {
     public let maxBatch: Int?
     /// How often runs start, of all keys together; nil for no limit (<doc:Semantics>, section 7). Each attempt is a
     /// start.
-    public let limit: RateLimit?
+    public private(set) var limit: RateLimit?
     /// The most runs that workers have at once, all workers together; nil for no limit. A lease that has ended counts
     /// until another worker takes the run over.
     public let maxRunning: Int?
@@ -61,6 +61,13 @@ public struct DurableRules: Hashable, Sendable {
     package func merging(_ isMerging: Bool) -> DurableRules {
         var rules = self
         rules.isMerging = isMerging && combination == .collect
+        return rules
+    }
+
+    /// The same rules without the limit on starts, which a store with shards counts over all of them.
+    var withoutLimit: DurableRules {
+        var rules = self
+        rules.limit = nil
         return rules
     }
 

@@ -87,14 +87,3 @@ extension DurableRun {
     /// Adds the values, as the store holds them.
     mutating func fill(_ stored: [[UInt8]]) { (values, context) = StoredValue.parts(of: stored) }
 }
-
-extension DurableRules {
-    /// The same rules without the limit on starts, which is counted over all shards.
-    var withoutLimit: DurableRules {
-        guard limit != nil else { return self }
-        return
-            (try? DurableRules(
-                policy, combination: combination, isMerging: isMerging, maxBatch: maxBatch, maxRunning: maxRunning,
-                whileRunning: whileRunning)) ?? self
-    }
-}

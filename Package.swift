@@ -13,7 +13,6 @@ let package = Package(
     name: "swift-lull",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
-        .library(name: "LullCore", targets: ["LullCore"]),
         .library(name: "LullEmbedded", targets: ["LullEmbedded"]),
         .library(name: "Lull", targets: ["Lull"]),
         .library(name: "LullDispatch", targets: ["LullDispatch"]),

@@ -20,7 +20,6 @@ let package = Package(
                 "Allocations",
                 "UpsertFloor",
                 .product(name: "Lull", package: "swift-lull"),
-                .product(name: "LullCore", package: "swift-lull"),
                 .product(name: "LullDurable", package: "swift-lull"),
                 .product(name: "LullSQLite", package: "swift-lull"),
                 .product(name: "LullPostgres", package: "swift-lull"),

@@ -15,7 +15,7 @@ struct EngineRun: ~Copyable {
 
     private mutating func perform(_ actions: Actions<Int, Int>) {
         for case .start(let one) in actions.more {
-            line(1, scenario, one.at, one.key, one.batch.value, one.count, one.edge, one.first)
+            line(1, scenario, one.at, one.key, one.batch.value, one.count, one.cause, one.first)
             perform(engine.ended(one.run, .returned).1)
         }
     }

@@ -13,7 +13,7 @@ func duration(_ milliseconds: Int?) -> CoreDuration? { milliseconds.map { .milli
 
 /// Writes an execution: the engine (0 for the fixed one), the case, and what was executed.
 func line(
-    _ engine: Int, _ scenario: Int, _ at: CoreInstant, _ key: Int, _ value: Int, _ count: Int, _ edge: Edge,
+    _ engine: Int, _ scenario: Int, _ at: CoreInstant, _ key: Int, _ value: Int, _ count: Int, _ cause: Cause,
     _ first: CoreInstant
 ) {
     put(engine)
@@ -23,7 +23,7 @@ func line(
     put(value)
     put(count)
     put(Int(first.nanoseconds / 1_000_000))
-    writeText(edge.name) { host_put($0) }
+    writeText(cause.name) { host_put($0) }
     host_put(UInt8(ascii: "\n"))
 }
 
@@ -45,7 +45,7 @@ struct FixedEngineRun: ~Copyable {
     }
 
     private static func write(_ one: FixedExecution<Int>, _ scenario: Int) {
-        line(0, scenario, one.at, one.key, one.value, one.count, one.edge, one.first)
+        line(0, scenario, one.at, one.key, one.value, one.count, one.cause, one.first)
     }
 
     mutating func perform(_ call: Call, at now: CoreInstant) {

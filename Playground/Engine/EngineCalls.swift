@@ -27,7 +27,7 @@ public func create(
     do throws(PolicyError) {
         let setup = try Setup(
             policy(throttles, wait, maxWait, edges, extends, maxCount, spacing),
-            combination: Combination(number: combination), whileRunning: WhileRunning(number: whileRunning),
+            combination: CombinationRule(number: combination), whileRunning: OverlapPolicy(number: whileRunning),
             maxConcurrent: given(maxConcurrent), capacity: given(capacity))
         let free = sessions.firstIndex { $0 == nil } ?? sessions.count
         if free == sessions.count { sessions.append(nil) }

@@ -16,7 +16,7 @@ enum Record {
     static let verdict: Int64 = 5
 }
 
-extension Edge {
+extension Cause {
     var number: Int64 {
         switch self {
         case .leading: 0
@@ -29,7 +29,7 @@ extension Edge {
     }
 }
 
-extension Fate {
+extension NotExecutedError {
     var number: Int64 {
         switch self {
         case .superseded: 0
@@ -55,13 +55,13 @@ extension Verdict {
     }
 }
 
-extension Combination {
+extension CombinationRule {
     init(number: Int32) {
         self = number == 0 ? .latest : number == 1 ? .first : .collect
     }
 }
 
-extension WhileRunning {
+extension OverlapPolicy {
     init(number: Int32) {
         switch number {
         case 0: self = .queue

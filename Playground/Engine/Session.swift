@@ -90,7 +90,7 @@ final class Session {
             out.append(Int64(execution.run.serial))
             out.append(Int64(execution.key))
             out.append(execution.count)
-            out.append(execution.edge.number)
+            out.append(execution.cause.number)
             out.append(execution.at.nanoseconds)
             out.append(execution.first.nanoseconds)
             append(execution.batch, &out)

@@ -21,7 +21,7 @@ public func createStore(
     do throws(PolicyError) {
         let rules = try DurableRules(
             policy(throttles, wait, maxWait, edges, extends, maxCount, spacing),
-            combination: Combination(number: combination),
+            combination: CombinationRule(number: combination),
             maxBatch: given(maxBatch),
             limit: given(starts).map { RateLimit(starts: $0, period: CoreDuration(nanoseconds: period), burst: 1) },
             maxRunning: given(maxRunning), whileRunning: restarts != 0 ? .restart : .queue)

@@ -305,7 +305,7 @@ final class StoreSimulation {
             records.add(
                 .claimed, at: now, owner(claim.terms.owner), run.id, number(of: run.key), Int64(run.attempt), run.fence,
                 now.advanced(by: claim.terms.lease).nanoseconds, Int64(run.count), run.first.nanoseconds,
-                run.due.nanoseconds, run.edge.number, run.submits.lowerBound, run.submits.upperBound,
+                run.due.nanoseconds, run.cause.number, run.submits.lowerBound, run.submits.upperBound,
                 values: run.values.map { number(of: $0) })
         }
         let isHeldBack =

@@ -103,7 +103,7 @@ extension Debouncer {
     ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -142,7 +142,7 @@ extension Debouncer {
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
     public convenience init(
-        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -162,7 +162,7 @@ extension Debouncer {
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         maxCount: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -190,7 +190,7 @@ extension Debouncer {
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -210,7 +210,7 @@ extension Debouncer {
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -231,7 +231,7 @@ extension Debouncer where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue,
+        whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -251,7 +251,7 @@ extension Debouncer where Value == Void {
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,

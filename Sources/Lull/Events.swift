@@ -36,16 +36,16 @@ public struct Event<Key: Sendable>: Sendable {
     /// The number of submits that it concerns; for an execution, all its submits, superseded ones included.
     public let count: Int
     /// Why the execution fell due; nil if the event concerns none.
-    public let edge: Edge?
+    public let cause: Cause?
     /// The number of events immediately before this one that were lost because the observer was slow.
     public internal(set) var lost = 0
 
-    init(kind: Kind, key: Key, at: Duration, count: Int, edge: Edge?) {
+    init(kind: Kind, key: Key, at: Duration, count: Int, cause: Cause?) {
         self.kind = kind
         self.key = key
         self.at = at
         self.count = count
-        self.edge = edge
+        self.cause = cause
     }
 }
 

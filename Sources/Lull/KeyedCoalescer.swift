@@ -5,7 +5,7 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
     Coalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
     /// Submits a value under a key. When the key falls due, the handler gets the newest value, or a combination
-    /// (``Combining``).
+    /// (``Combination``).
     ///
     /// Returns at once; the handler never runs on the caller's stack.
     @inlinable

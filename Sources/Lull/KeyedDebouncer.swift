@@ -112,7 +112,7 @@ extension KeyedDebouncer {
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -147,7 +147,7 @@ extension KeyedDebouncer {
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
     public convenience init(
-        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -167,7 +167,7 @@ extension KeyedDebouncer {
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         maxCount: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -190,7 +190,7 @@ extension KeyedDebouncer {
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -211,7 +211,7 @@ extension KeyedDebouncer {
     public convenience init(
         collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -238,7 +238,7 @@ extension KeyedDebouncer where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue,
+        whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -257,7 +257,7 @@ extension KeyedDebouncer where Value == Void {
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
         maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: DebounceOptions = DebounceOptions(),
+        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -50,8 +50,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combining<Value> = .latest,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        combining: Combination<Value> = .latest,
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -86,7 +86,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
     public convenience init(
-        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -105,7 +105,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// other parameters are those of the form without `on`.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -128,7 +128,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -149,7 +149,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -171,7 +171,7 @@ extension KeyedThrottler where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue,
+        whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -189,7 +189,7 @@ extension KeyedThrottler where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,

@@ -28,7 +28,7 @@ public struct DebounceOptions: Sendable {
     /// limit.
     public var capacity: Int?
     /// The rule for pending values when the debouncer is released.
-    public var atEnd: AtEnd
+    public var atEnd: EndPolicy
     /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
     /// earlier. Zero or more.
     public var tolerance: Duration
@@ -36,7 +36,7 @@ public struct DebounceOptions: Sendable {
     /// Creates options with default values.
     public init(
         delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
-        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, atEnd: AtEnd = .executeWhenDue,
+        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, atEnd: EndPolicy = .executeWhenDue,
         tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
@@ -56,8 +56,8 @@ public struct DebounceOptions: Sendable {
 extension DebounceOptions: ExecutionOptions {
     @inline(never)
     func checked(
-        for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: Combination,
-        _ whileRunning: WhileRunning, at site: SourceSite
+        for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: CombinationRule,
+        _ whileRunning: OverlapPolicy, at site: SourceSite
     ) -> CheckedOptions {
         checked(combination, whileRunning, at: site) { () throws(PolicyError) in
             try .debounce(
@@ -68,7 +68,7 @@ extension DebounceOptions: ExecutionOptions {
 
     @inline(never)
     func checked(
-        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
+        _ policy: Policy, _ combination: CombinationRule, _ whileRunning: OverlapPolicy, at site: SourceSite
     ) -> CheckedOptions {
         require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes", at: site)
         require(
@@ -99,7 +99,7 @@ public struct ThrottleOptions: Sendable {
     /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
     /// The rule for pending values when the throttler is released.
-    public var atEnd: AtEnd
+    public var atEnd: EndPolicy
     /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
     /// earlier. Zero or more.
     public var tolerance: Duration
@@ -107,7 +107,7 @@ public struct ThrottleOptions: Sendable {
     /// Creates options with default values.
     public init(
         maxBatch: Int? = nil, maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil,
-        atEnd: AtEnd = .executeWhenDue, tolerance: Duration = .zero
+        atEnd: EndPolicy = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
@@ -121,8 +121,8 @@ public struct ThrottleOptions: Sendable {
 extension ThrottleOptions: ExecutionOptions {
     @inline(never)
     func checked(
-        every interval: Duration, edges: Edges, maxCount: Int?, _ combination: Combination,
-        _ whileRunning: WhileRunning, at site: SourceSite
+        every interval: Duration, edges: Edges, maxCount: Int?, _ combination: CombinationRule,
+        _ whileRunning: OverlapPolicy, at site: SourceSite
     ) -> CheckedOptions {
         checked(combination, whileRunning, at: site) { () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
@@ -131,7 +131,7 @@ extension ThrottleOptions: ExecutionOptions {
 
     @inline(never)
     func checked(
-        _ policy: Policy, _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite
+        _ policy: Policy, _ combination: CombinationRule, _ whileRunning: OverlapPolicy, at site: SourceSite
     ) -> CheckedOptions {
         require(policy.kind == .throttle, "the policy is a debounce, which is what a debouncer takes", at: site)
         return checked(combination, whileRunning, at: site) { policy }
@@ -139,7 +139,7 @@ extension ThrottleOptions: ExecutionOptions {
 }
 
 /// The rule for pending values when their debouncer or throttler is released (<doc:Semantics>, section 5).
-public enum AtEnd: Hashable, Sendable {
+public enum EndPolicy: Hashable, Sendable {
     /// They are executed when they are due, as if the debouncer still existed. What is due in the far future ends as
     /// ``Outcome/cancelled``.
     case executeWhenDue
@@ -152,7 +152,7 @@ public enum AtEnd: Hashable, Sendable {
 /// The options of a debouncer or throttler, with its policy, after they have been checked.
 struct CheckedOptions {
     let setup: Setup
-    let atEnd: AtEnd
+    let atEnd: EndPolicy
     let tolerance: Duration
     /// Where the debouncer or throttler is made.
     let site: SourceSite
@@ -164,14 +164,14 @@ protocol ExecutionOptions {
     var maxConcurrent: Int? { get }
     var limit: RateLimit? { get }
     var capacity: Int? { get }
-    var atEnd: AtEnd { get }
+    var atEnd: EndPolicy { get }
     var tolerance: Duration { get }
 }
 
 extension ExecutionOptions {
     /// Returns the checked options, or stops the program with the rule that they break.
     func checked(
-        _ combination: Combination, _ whileRunning: WhileRunning, at site: SourceSite,
+        _ combination: CombinationRule, _ whileRunning: OverlapPolicy, at site: SourceSite,
         _ policy: () throws(PolicyError) -> Policy
     ) -> CheckedOptions {
         do {

@@ -9,13 +9,13 @@ public enum Outcome<Output: Sendable>: Sendable {
     case executed(Output)
     /// The handler got the value, or a combination that contains it, and threw this error.
     case failed(any Error)
-    /// A later submit of the key replaced it before it was executed or, with ``LullCore/WhileRunning/cancelRunning``,
+    /// A later submit of the key replaced it before it was executed or, with ``LullCore/OverlapPolicy/cancelRunning``,
     /// while it was.
     case superseded
     /// It was dropped in favour of an earlier value: the one that had opened a leading-only window, one that was still
-    /// running with ``LullCore/WhileRunning/skip``, or the first one with ``Combining/first``.
+    /// running with ``LullCore/OverlapPolicy/skip``, or the first one with ``Combination/first``.
     case absorbed
-    /// A cancel or a shut-down dropped it, or its debouncer was released with ``AtEnd/drop``.
+    /// A cancel or a shut-down dropped it, or its debouncer was released with ``EndPolicy/drop``.
     case cancelled
     /// It was rejected at once, for this reason.
     case rejected(Rejection)
@@ -26,19 +26,19 @@ public enum Outcome<Output: Sendable>: Sendable {
     /// let user = try await users.outcome(of: id, for: id).get()
     /// ```
     ///
-    /// - Throws: The error that the handler threw; a ``LullCore/Fate`` if no handler got the value.
+    /// - Throws: The error that the handler threw; a ``LullCore/NotExecutedError`` if no handler got the value.
     public func get() throws -> Output {
         switch self {
         case .executed(let output): return output
         case .failed(let error): throw error
-        case .superseded: throw Fate.superseded
-        case .absorbed: throw Fate.absorbed
-        case .cancelled: throw Fate.cancelled
-        case .rejected(let why): throw Fate.rejected(why)
+        case .superseded: throw NotExecutedError.superseded
+        case .absorbed: throw NotExecutedError.absorbed
+        case .cancelled: throw NotExecutedError.cancelled
+        case .rejected(let why): throw NotExecutedError.rejected(why)
         }
     }
 
-    init(_ fate: Fate) {
+    init(_ fate: NotExecutedError) {
         switch fate {
         case .superseded: self = .superseded
         case .absorbed: self = .absorbed

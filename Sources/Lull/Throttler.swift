@@ -45,8 +45,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combining<Value> = .latest,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        combining: Combination<Value> = .latest,
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -85,7 +85,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///   - line: The line that this message names; leave it out.
     ///   - handler: Handles the value. It may throw, and may call anything on the same throttler.
     public convenience init(
-        policy: Policy, combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -104,7 +104,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// are those of the form without `on`.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combining<Value> = .latest, whileRunning: WhileRunning = .queue,
+        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -126,7 +126,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     /// lost; use `.restart`. The other parameters are those of the form without `collecting`.
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -146,7 +146,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     public convenience init(
         collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
         maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -167,7 +167,7 @@ extension Throttler where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue,
+        whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -185,7 +185,7 @@ extension Throttler where Value == Void {
     /// The parameters are those of the form with a value.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: WhileRunning = .queue, options: ThrottleOptions = ThrottleOptions(),
+        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,

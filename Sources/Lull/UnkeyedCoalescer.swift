@@ -12,7 +12,7 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
         super.init(options, clock, ignoringKey(onFailure), handler)
     }
 
-    /// Submits a value. When it falls due, the handler gets the newest value, or a combination (``Combining``).
+    /// Submits a value. When it falls due, the handler gets the newest value, or a combination (``Combination``).
     ///
     /// Returns at once; the handler never runs on the caller's stack.
     @inlinable

@@ -1,13 +1,13 @@
-/// The values that an execution handles: one, or with ``Combination/collect`` all of them in order.
+/// The values that an execution handles: one, or with ``CombinationRule/collect`` all of them in order.
 @frozen
-public struct Batch<Value> {
+package struct Batch<Value> {
     /// The only value, or the last one.
-    public var value: Value
+    package var value: Value
     /// The values before it. Empty costs no allocation.
-    public var earlier: [Value]
+    package var earlier: [Value]
 
     /// Creates a batch of one value.
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
         earlier = []
     }
@@ -20,14 +20,14 @@ public struct Batch<Value> {
     }
 
     /// The number of values.
-    public var size: Int { earlier.count + 1 }
+    package var size: Int { earlier.count + 1 }
 
     /// All values, in the order in which they were submitted.
-    public var values: [Value] { earlier.isEmpty ? [value] : earlier + [value] }
+    package var values: [Value] { earlier.isEmpty ? [value] : earlier + [value] }
 
     /// Adds a value, and returns the one that it displaces, if any.
     @inline(__always)
-    package mutating func add(_ other: consuming Value, by combination: Combination) -> Value? {
+    package mutating func add(_ other: consuming Value, by combination: CombinationRule) -> Value? {
         switch combination {
         case .latest:
             let old = value
@@ -56,7 +56,7 @@ public struct Batch<Value> {
     }
 
     /// Adds the values of a later execution, and returns those that are displaced, if any.
-    package mutating func add(_ later: Batch, by combination: Combination) -> Batch? {
+    package mutating func add(_ later: Batch, by combination: CombinationRule) -> Batch? {
         switch combination {
         case .latest:
             let old = self

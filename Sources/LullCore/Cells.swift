@@ -183,8 +183,8 @@ package enum Cells<Key, Value> {
     /// - Returns: The fate of what is displaced, if anything is.
     package static func putBack(
         _ value: UnsafeMutablePointer<Value>?, _ companion: inout Companion?, to executions: Executions,
-        _ combination: Combination
-    ) -> Fate? {
+        _ combination: CombinationRule
+    ) -> NotExecutedError? {
         if !executions.pointee.hasValues {
             if let value { Self.value(behind: executions).initialize(from: value, count: 1) }
             executions.pointee.companion = companion.take()

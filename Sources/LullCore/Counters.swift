@@ -38,7 +38,7 @@ public struct Counters: Hashable, Sendable {
         submitted == executed + superseded + absorbed + cancelled + rejected + failed + pending + running
     }
 
-    mutating func add(_ count: Int, _ fate: Fate) {
+    mutating func add(_ count: Int, _ fate: NotExecutedError) {
         switch fate {
         case .superseded: superseded += count
         case .absorbed: absorbed += count

@@ -4,7 +4,7 @@
 /// system (rows `holds` and `stalls`). The blocks are linked through their own first words, so that adding one costs
 /// nothing. A driver that never takes them leaves at most 16 of them behind.
 @frozen
-public struct Discarded: ~Copyable {
+package struct Discarded: ~Copyable {
     var first: UnsafeMutableRawPointer?
     var count: Int
 
@@ -19,7 +19,7 @@ public struct Discarded: ~Copyable {
     }
 
     /// Frees the memory; call it without holding a lock.
-    public consuming func free() {}
+    package consuming func free() {}
 
     /// Adds a block of at least a word, aligned to it.
     mutating func add(_ block: UnsafeMutableRawPointer) {

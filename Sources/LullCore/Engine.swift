@@ -9,55 +9,69 @@
 /// now and then an entry in a radix heap. Neither grows by more than a small piece at a time. A key's memory is given
 /// back when its gate is idle and none of its executions is running.
 ///
+/// The contract with a driver:
+///
+/// - The alarm: it calls ``advance(to:limit:)`` at ``alarm`` or later. Being late is harmless: what was due is executed
+///   as of its due instant. The alarm also moves with a call that returns ``Actions/movesAlarm``.
+/// - Starts and ends: it reports the end of each execution that ``Action/start(_:)`` asked for with
+///   ``ended(_:_:telling:at:)``, once, and does what this returns: that starts what waited for it. If its outcome is to
+///   be told before the next execution of the key starts, it says in how many steps, and reports each with
+///   ``told(_:at:)``. Under ``OverlapPolicy/restart`` it reports ends with ``ended(_:_:returning:telling:at:)``.
+/// - What is handed out: displaced values, and keys in ``Action/release(_:)``, are released outside its lock.
+/// - Waiting: after a flush or a shut-down, ``addWaiter(_:for:)`` lets a caller wait for what runs, until
+///   ``Action/resume(_:)`` names it.
+/// - Threads: the engine has no lock. A driver holds its own during a call, and does what is returned without it.
+///
 /// All decisions are made over numbers, by code that is compiled once; this type finds the numbers of keys, and keeps
 /// and moves values.
-public struct Engine<Key: Hashable, Value>: ~Copyable {
+@usableFromInline
+package struct Engine<Key: Hashable, Value>: ~Copyable {
     typealias Cells = LullCore.Cells<Key, Value>
 
     var core: SlotEngine
 
     /// Creates an engine with nothing pending.
-    public init(_ setup: Setup) { core = Cells.engine(setup) }
+    package init(_ setup: Setup) { core = Cells.engine(setup) }
 
     deinit { Cells.deinitialize(core) }
 
     // MARK: - State
 
     /// The settings.
-    public var setup: Setup { core.setup }
+    package var setup: Setup { core.setup }
     /// The number of submits with each outcome so far.
-    public var counters: Counters { core.tally }
+    package var counters: Counters { core.tally }
     /// The instant at which ``advance(to:limit:)`` is to be called next; ``CoreInstant/farFuture`` for never.
     ///
     /// It may come before anything is due: a submit that only postpones something leaves it where it is.
-    public var alarm: CoreInstant { core.nextAlarm }
+    package var alarm: CoreInstant { core.nextAlarm }
     /// Whether ``shutDown(flushing:at:)`` has been called.
-    public var isShutDown: Bool { core.isClosed }
+    package var isShutDown: Bool { core.isClosed }
     /// The last instant handled.
     package var now: CoreInstant { core.now }
 
     /// The number of submits that are due and wait to start; ``counters`` has them in ``Counters/pending``.
-    public var waitingCount: Int { core.waitingSubmits }
+    package var waitingCount: Int { core.waitingSubmits }
 
     /// How many due values have joined or replaced one that waited to start.
-    public var joinedCount: Int { core.joinedCount }
+    package var joinedCount: Int { core.joinedCount }
 
     /// The number of keys with an open gate or a waiting value; a gate that is idle by now is included until the next
     /// wake-up.
-    public var openKeyCount: Int { core.openCount }
+    package var openKeyCount: Int { core.openCount }
 
     /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3); one whose
     /// spacing has passed by now is included until the next wake-up. They count towards the capacity, too.
-    public var restingKeyCount: Int { core.restingCount }
+    package var restingKeyCount: Int { core.restingCount }
 
     /// The number of keys that anything is kept for. A call for all keys visits each.
-    public var slotCount: Int { core.keyCount }
+    package var slotCount: Int { core.keyCount }
 
     /// The number of executions that are running.
-    public var runningExecutions: Int { core.runningCount }
+    package var runningExecutions: Int { core.runningCount }
 
     /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
-    public mutating func takeDiscarded() -> Discarded { core.takeDiscarded() }
+    package mutating func takeDiscarded() -> Discarded { core.takeDiscarded() }
 
     // MARK: - Submitting
 
@@ -69,7 +83,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Submits a value under a key (<doc:Semantics>, sections 3 and 4).
     ///
     /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
-    public mutating func submit(
+    package mutating func submit(
         _ value: Value, for key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
         var index = slotIndex(of: key)
@@ -104,7 +118,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// A driver that calls this under a lock gives a `limit`: the call stops after this many executions or keys
     /// forgotten, or sixteen times as many steps of keeping the queues, or a mixture of both. Then ``alarm`` may be at
     /// `instant` or before, whether or not anything was executed: call again.
-    public mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
+    package mutating func advance(to instant: CoreInstant, limit: Int = .max) -> Actions<Key, Value> {
         core.advance(to: instant, limit: limit)
         return takeActions()
     }
@@ -117,14 +131,14 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - budget: The greatest number of entries that are checked; at least one is.
     /// - Returns: Whether that was enough, and if so the instant, or nil if nothing is pending. If it was not, call
     ///   again: the instant is a lower bound, and other calls may come between.
-    public mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
+    package mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
         core.refineNextDue(at: instant, budget: budget)
     }
 
     // MARK: - Other calls on a key
 
     /// Executes what is pending under a key now, and makes its gate idle.
-    public mutating func flush(_ key: Key, at instant: CoreInstant) -> Actions<Key, Value> {
+    package mutating func flush(_ key: Key, at instant: CoreInstant) -> Actions<Key, Value> {
         core.call(.flush, at: slotIndex(of: key), instant)
         return takeActions()
     }
@@ -134,7 +148,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///
     /// `wait` is the delay of this call alone; a negative one counts as zero. Nothing else changes: a key without an
     /// open gate stays so, and a throttle ignores it.
-    public mutating func touch(
+    package mutating func touch(
         _ key: Key, at instant: CoreInstant, wait: CoreDuration? = nil
     ) -> Actions<Key, Value> {
         core.touch(slotIndex(of: key), at: instant, wait: wait)
@@ -144,45 +158,45 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Drops what is pending, waiting or held under a key, and makes its gate idle.
     ///
     /// With `running`, cancels the running execution too.
-    public mutating func cancel(_ key: Key, running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
+    package mutating func cancel(_ key: Key, running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
         core.call(.cancel(running: running), at: slotIndex(of: key), instant)
         return takeActions()
     }
 
     /// Whether a key has a value that is not yet due at `instant`, or one that is held.
-    public func isPending(_ key: Key, at instant: CoreInstant) -> Bool {
+    package func isPending(_ key: Key, at instant: CoreInstant) -> Bool {
         let index = slotIndex(of: key)
         return core.nextDue(index, at: instant) != nil || core.isHeld(index, at: instant)
     }
 
     /// Whether any key holds values that an interrupted execution has given back.
-    public var isHolding: Bool { core.heldCount > 0 }
+    package var isHolding: Bool { core.heldCount > 0 }
 
     /// Whether nothing is pending, waiting or running under any key, and every outcome has been told.
-    public var isIdle: Bool { core.isIdle }
+    package var isIdle: Bool { core.isIdle }
 
     /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
-    public func isIdle(_ key: Key) -> Bool { core.isIdle(slotIndex(of: key)) }
+    package func isIdle(_ key: Key) -> Bool { core.isIdle(slotIndex(of: key)) }
 
     /// When what is pending under a key falls due, as if everything due at `instant` or before had been done.
-    public func nextDue(_ key: Key, at instant: CoreInstant) -> CoreInstant? {
+    package func nextDue(_ key: Key, at instant: CoreInstant) -> CoreInstant? {
         core.nextDue(slotIndex(of: key), at: instant)
     }
 
     /// When the next value of any key falls due, as if everything due at `instant` or before had been done.
     ///
     /// Visits every open key.
-    public func nextDue(at instant: CoreInstant) -> CoreInstant? { core.nextDue(at: instant) }
+    package func nextDue(at instant: CoreInstant) -> CoreInstant? { core.nextDue(at: instant) }
 
     // MARK: - Calls for all keys
 
     /// Executes what is pending under every key now, in the order in which the bursts began.
-    public mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> { sweep(.flush, at: instant) }
+    package mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> { sweep(.flush, at: instant) }
 
     /// Drops what is pending or waiting under every key, and makes all gates idle.
     ///
     /// With `running`, cancels the running executions too.
-    public mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
+    package mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
         sweep(.cancel(running: running), at: instant)
     }
 
@@ -190,22 +204,22 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///
     /// Waiting values, which are due already, are executed after a flush and dropped otherwise. Repeating the call is
     /// harmless.
-    public mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
+    package mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
         close()
         stopHolding(flushing: flushing)
         return flushing ? flush(at: instant) : cancel(at: instant)
     }
 
     /// Refuses submits from now on.
-    public mutating func close() { core.close() }
+    package mutating func close() { core.close() }
 
-    /// Holds no values from now on: what an interrupted execution gives back starts at once, on the edge `flush`, or is
-    /// cancelled, unless a newer value waits. For an engine of which no more submits are expected; a call for all keys
-    /// has to follow for what is held already.
-    public mutating func stopHolding(flushing: Bool) { core.stopHolding(flushing: flushing) }
+    /// Holds no values from now on: what an interrupted execution gives back starts at once, with the cause `flush`, or
+    /// is cancelled, unless a newer value waits. For an engine of which no more submits are expected; a call for all
+    /// keys has to follow for what is held already.
+    package mutating func stopHolding(flushing: Bool) { core.stopHolding(flushing: flushing) }
 
     /// Carries out a call for all keys at once.
-    public mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
+    package mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
         core.sweep(kind, at: instant)
         return takeActions()
     }
@@ -221,7 +235,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - waiter: A caller that waits for what runs and waits at every key once the call has been applied to it.
     ///     ``Action/resume(_:)`` is returned for it once, not before the call is done. Not for
     ///     ``Sweep/Kind/dropUnreachable``, which does not visit every key.
-    public mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID? = nil) -> Sweep {
+    package mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID? = nil) -> Sweep {
         core.beginSweep(kind, at: instant, waiter: waiter)
     }
 
@@ -229,7 +243,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// keys.
     ///
     /// Also does what other calls at the same time have left to do at a key.
-    public mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
+    package mutating func continueSweep(_ sweep: inout Sweep, limit: Int) -> Actions<Key, Value> {
         core.continueSweep(&sweep, limit: limit)
         return takeActions()
     }
@@ -246,7 +260,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - instant: When it ended: a limit counts what starts then as of this instant. Nil for the last instant
     ///     handled.
     /// - Returns: What became of its submits, and what is to be done next.
-    public mutating func ended(
+    package mutating func ended(
         _ run: RunID, _ ending: Ending, telling steps: Int = 0, at instant: CoreInstant? = nil
     ) -> (Verdict, Actions<Key, Value>) {
         if let instant { core.advanceNow(to: instant) }
@@ -256,7 +270,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
         return (verdict, takeActions())
     }
 
-    /// Reports the end of an execution under ``WhileRunning/restart``, where its values may go back.
+    /// Reports the end of an execution under ``OverlapPolicy/restart``, where its values may go back.
     ///
     /// - Parameters:
     ///   - run: The execution.
@@ -265,7 +279,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - steps: As with the other form. If the answer is ``Verdict/interrupted`` there are none: nothing is to be
     ///     told.
     ///   - instant: As with the other form.
-    public mutating func ended(
+    package mutating func ended(
         _ run: RunID, _ ending: Ending, returning values: Batch<Value>, telling steps: Int = 0,
         at instant: CoreInstant? = nil
     ) -> (Verdict, Actions<Key, Value>) {
@@ -285,7 +299,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - run: The execution.
     ///   - instant: As with the end of the execution.
     /// - Returns: What is to be done next: after the last step, what waited for it.
-    public mutating func told(_ run: RunID, at instant: CoreInstant? = nil) -> Actions<Key, Value> {
+    package mutating func told(_ run: RunID, at instant: CoreInstant? = nil) -> Actions<Key, Value> {
         if let instant { core.advanceNow(to: instant) }
         core.told(run)
         return takeActions()
@@ -295,20 +309,20 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///
     /// Between ``Action/start(_:)`` and the handler lies a queue or an actor that may be busy: a driver that asks right
     /// before it calls the handler can skip it, and report the end as ``Ending/threw``.
-    public func isCancelling(_ run: RunID) -> Bool { state(of: run).isCancelling }
+    package func isCancelling(_ run: RunID) -> Bool { state(of: run).isCancelling }
 
     /// Whether an execution has started, and its outcome has not been told.
-    public func hasStarted(_ run: RunID) -> Bool { state(of: run) != .ended }
+    package func hasStarted(_ run: RunID) -> Bool { state(of: run) != .ended }
 
     /// The state of an execution.
-    public func state(of run: RunID) -> RunState { core.state(of: run) }
+    package func state(of run: RunID) -> RunState { core.state(of: run) }
 
     /// Attaches a number of the driver's choosing to an execution that is running; `UInt.max` for none.
     @discardableResult
-    public mutating func attach(_ number: UInt, to run: RunID) -> RunState { core.attach(number, to: run) }
+    package mutating func attach(_ number: UInt, to run: RunID) -> RunState { core.attach(number, to: run) }
 
     /// The number that is attached to an execution that is running, if there is one.
-    public func attachment(of run: RunID) -> UInt? {
+    package func attachment(of run: RunID) -> UInt? {
         let number = core.attachment(of: run)
         return number == .max ? nil : number
     }
@@ -319,7 +333,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     ///
     /// - Returns: Whether there is anything to wait for. If so, ``Action/resume(_:)`` will be returned for the caller,
     ///   once.
-    public mutating func addWaiter(_ waiter: WaiterID, for key: Key? = nil) -> Bool {
+    package mutating func addWaiter(_ waiter: WaiterID, for key: Key? = nil) -> Bool {
         if let key { core.addWaiter(waiter, at: slotIndex(of: key)) } else { core.addWaiter(waiter) }
     }
 
@@ -328,7 +342,7 @@ public struct Engine<Key: Hashable, Value>: ~Copyable {
     /// - Parameters:
     ///   - waiter: A caller that was added and may have been resumed since; not one of a ``Sweep`` that is under way.
     ///   - key: The key for which it was added; nil if that was for all, which visits every key with executions.
-    public mutating func removeWaiter(_ waiter: WaiterID, for key: Key? = nil) {
+    package mutating func removeWaiter(_ waiter: WaiterID, for key: Key? = nil) {
         if let key {
             core.removeWaiter(waiter, at: slotIndex(of: key))
         } else {

@@ -19,27 +19,34 @@
 /// other event at `now`, ``settle(at:by:)`` does what was due by then: that makes the results a function of the
 /// timestamps alone (<doc:Semantics>, sections 2 to 5).
 @frozen
-public struct Gate: Hashable, Sendable {
+@usableFromInline
+package struct Gate: Hashable, Sendable {
     /// The instant until which the gate is open: a debounce's `quiet`, the end of a throttle's window. Meaningless
     /// unless it is open.
-    public var quiet: CoreInstant
+    @usableFromInline
+    package var quiet: CoreInstant
 
     /// The instant of the oldest submit behind what is pending. Meaningless while nothing is.
-    public var first: CoreInstant
+    @usableFromInline
+    package var first: CoreInstant
 
     /// The latest due instant of the key, from which its spacing counts, and the `maxWait` of a debounce on the leading
     /// edge alone; the far past while the gate is idle.
-    public var latest: CoreInstant
+    @usableFromInline
+    package var latest: CoreInstant
 
     /// The number of submits behind what is pending; zero when nothing is.
-    public var count: Int
+    @usableFromInline
+    package var count: Int
 
     /// The state; whether a value is pending is the business of ``count``.
-    public var phase: Phase
+    @usableFromInline
+    package var phase: Phase
 
     /// The states of a gate.
     @frozen
-    public enum Phase: UInt8, Hashable, Sendable {
+    @usableFromInline
+    package enum Phase: UInt8, Hashable, Sendable {
         /// Nothing is kept.
         case idle
         /// Only the latest due instant is kept.
@@ -51,7 +58,7 @@ public struct Gate: Hashable, Sendable {
     }
 
     /// Creates an idle gate.
-    public init() {
+    package init() {
         quiet = .origin
         first = .origin
         latest = .farPast
@@ -61,11 +68,12 @@ public struct Gate: Hashable, Sendable {
 
     /// Whether a burst or a window goes on.
     @inlinable
-    public var isOpen: Bool { phase.rawValue >= Phase.open.rawValue }
+    package var isOpen: Bool { phase.rawValue >= Phase.open.rawValue }
 
     /// The gate's decision on a submitted value.
     @frozen
-    public enum Decision: Hashable, Sendable {
+    @usableFromInline
+    package enum Decision: Hashable, Sendable {
         /// Combine it with what is pending.
         case join
         /// Execute it at once, alone, on the leading edge.
@@ -80,27 +88,29 @@ public struct Gate: Hashable, Sendable {
 
     /// A batch of submits that has fallen due: when and why, how many they are, and since when they wait.
     @frozen
-    public struct Due: Hashable, Sendable {
+    @usableFromInline
+    package struct Due: Hashable, Sendable {
         /// When it was due.
-        public var at: CoreInstant
+        package var at: CoreInstant
         /// Why it was due.
-        public var edge: Edge
+        package var cause: Cause
         /// The number of submits.
-        public var count: Int
+        package var count: Int
         /// The instant of the oldest of them.
-        public var first: CoreInstant
+        package var first: CoreInstant
 
         /// Creates a batch from its parts; for engines that keep values elsewhere.
-        public init(at: CoreInstant, edge: Edge, count: Int, first: CoreInstant) {
+        @usableFromInline
+        package init(at: CoreInstant, cause: Cause, count: Int, first: CoreInstant) {
             self.at = at
-            self.edge = edge
+            self.cause = cause
             self.count = count
             self.first = first
         }
     }
 
     /// When what is pending falls due, or nil if nothing is.
-    public func due(by policy: Policy) -> CoreInstant? {
+    package func due(by policy: Policy) -> CoreInstant? {
         count == 0 ? nil : pendingDue(by: policy)
     }
 
@@ -140,15 +150,15 @@ public struct Gate: Hashable, Sendable {
     func isOpen(beyond now: CoreInstant, by policy: Policy) -> Bool { isOpen && nextChange(by: policy) > now }
 
     /// Does what was due at `now` or before: at most one execution, recorded at its due instant.
-    public mutating func settle(at now: CoreInstant, by policy: Policy) -> Due? {
+    package mutating func settle(at now: CoreInstant, by policy: Policy) -> Due? {
         guard phase != .idle, nextChange(by: policy) <= now else { return nil }
         guard count > 0 else {
             rest(at: now, by: policy)
             return nil
         }
         let instant = pendingDue(by: policy)
-        let edge: Edge = phase == .full ? .maxCount : instant >= quiet ? .trailing : .maxWait
-        let due = Due(at: instant, edge: edge, count: count, first: first)
+        let cause: Cause = phase == .full ? .maxCount : instant >= quiet ? .trailing : .maxWait
+        let due = Due(at: instant, cause: cause, count: count, first: first)
         fallDue(at: instant)
         if policy.kind == .throttle { quiet = instant.advanced(by: policy.wait) }
         if quiet <= now || policy.endsWithExecution { rest(at: now, by: policy) }
@@ -182,7 +192,7 @@ public struct Gate: Hashable, Sendable {
     /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it.
     @inlinable
     @inline(__always)
-    public mutating func submit(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
+    package mutating func submit(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) -> Decision {
         switch policy.kind {
         case .debounce: debounce(at: now, wait: wait, by: policy)
         case .throttle: throttle(at: now, by: policy)
@@ -241,16 +251,16 @@ public struct Gate: Hashable, Sendable {
             phase = .full
             return .fill
         }
-        let due = Due(at: now, edge: .maxCount, count: count, first: first)
+        let due = Due(at: now, cause: .maxCount, count: count, first: first)
         fallDue(at: now)
         if policy.endsWithExecution { rest(at: now, by: policy) }
         return .complete(due)
     }
 
-    /// Executes what is pending on the edge `flush`, after ``settle(at:by:)``; the gate stops being open.
-    public mutating func flush(at now: CoreInstant, by policy: Policy) -> Due? {
+    /// Executes what is pending with the cause `flush`, after ``settle(at:by:)``; the gate stops being open.
+    package mutating func flush(at now: CoreInstant, by policy: Policy) -> Due? {
         guard phase != .idle else { return nil }
-        let due = count == 0 ? nil : Due(at: now, edge: .flush, count: count, first: first)
+        let due = count == 0 ? nil : Due(at: now, cause: .flush, count: count, first: first)
         if due != nil { fallDue(at: now) }
         rest(at: now, by: policy)
         return due
@@ -264,13 +274,13 @@ public struct Gate: Hashable, Sendable {
 
     /// Postpones what is pending, or the end of the burst, as a submit would, after ``settle(at:by:)``: "still busy"
     /// (<doc:Semantics>, section 5). An idle gate and a throttle ignore it.
-    public mutating func touch(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
+    package mutating func touch(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
         guard policy.kind == .debounce, isOpen else { return }
         postpone(at: now, wait: wait, by: policy)
     }
 
     /// Drops what is pending; the gate stops being open.
-    public mutating func close(at now: CoreInstant, by policy: Policy) {
+    package mutating func close(at now: CoreInstant, by policy: Policy) {
         count = 0
         rest(at: now, by: policy)
     }

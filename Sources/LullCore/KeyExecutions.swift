@@ -93,7 +93,7 @@ package struct KeyExecutions {
     var queuePosition: UInt32
     /// Almost always the only run: the others need an allocation.
     var run: Run?
-    /// Runs that started beside it, under ``WhileRunning/concurrent``.
+    /// Runs that started beside it, under ``OverlapPolicy/concurrent``.
     var others: [Run]
     var waiting: Waiting?
     /// Whether the values that wait are in the cell: not yet, if the owner has still to move them.

@@ -153,7 +153,7 @@ public enum DelayRule: Hashable, Sendable {
 ///
 /// A later version may have more cases: give a `switch` an `@unknown default`.
 @nonexhaustive
-public enum Edge: Hashable, Sendable {
+public enum Cause: Hashable, Sendable {
     /// It was the first of its burst or window.
     case leading
     /// The burst paused, or the window ended.

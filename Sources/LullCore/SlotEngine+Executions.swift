@@ -27,7 +27,7 @@ extension SlotEngine {
             slot.pointee.executions = keyExecutions.insert(KeyExecutions(slot: slotIndex))
         }
         let executions = keyExecutions[slot.pointee.executions]
-        if case .skip = setup.whileRunning, due.edge != .flush, executions.pointee.isRunning {
+        if case .skip = setup.whileRunning, due.cause != .flush, executions.pointee.isRunning {
             return dropPending(slotIndex, due.count, .absorbed)
         }
         dueCount += 1
@@ -89,7 +89,7 @@ extension SlotEngine {
             add(.wait(slot: slotIndex, executions: index))
         }
         executions.pointee.waiting?.due.at = due.at
-        executions.pointee.waiting?.due.edge = due.edge
+        executions.pointee.waiting?.due.cause = due.cause
         executions.pointee.waiting?.due.count += due.count
         executions.pointee.waiting?.dueNumber = dueCount
     }
@@ -102,7 +102,7 @@ extension SlotEngine {
     // MARK: - Dropping
 
     /// Hands out what was pending in a slot, this many submits.
-    mutating func dropPending(_ slotIndex: UInt32, _ count: Int, _ fate: Fate) {
+    mutating func dropPending(_ slotIndex: UInt32, _ count: Int, _ fate: NotExecutedError) {
         let size = size(of: count)
         tally.pending -= size
         tally.add(size, fate)
@@ -110,7 +110,7 @@ extension SlotEngine {
     }
 
     /// Hands out the values that wait.
-    private mutating func dropWaitingValues(_ index: UInt32, size: Int, _ fate: Fate) {
+    private mutating func dropWaitingValues(_ index: UInt32, size: Int, _ fate: NotExecutedError) {
         tally.pending -= size
         tally.add(size, fate)
         add(.resolveWaiting(slot: keyExecutions[index].pointee.slot, executions: index, fate))
@@ -319,13 +319,13 @@ extension SlotEngine {
         for serial in serials { add(.cancel(RunID(slot: executions.pointee.slot, serial: serial))) }
     }
 
-    // MARK: - Interrupting
+    // MARK: - Interruption
 
     /// What becomes of values that an interrupted execution gives back when no newer value waits.
     enum HeldRule {
         /// They are held until a newer value falls due, or a flush.
         case hold
-        /// They start at once, on the edge `flush`.
+        /// They start at once, with the cause `flush`.
         case flush
         /// They are cancelled.
         case drop
@@ -366,7 +366,7 @@ extension SlotEngine {
             executions.pointee.addInFront(run, collects: setup.combination == .collect) { waiters[$0, default: 1] -= 1 }
         } else {
             tally.pending += run.size
-            let due = Gate.Due(at: now, edge: .flush, count: run.count, first: run.first)
+            let due = Gate.Due(at: now, cause: .flush, count: run.count, first: run.first)
             executions.pointee.waiting = KeyExecutions.Waiting(size: run.size, due: due, dueNumber: 0, isHeld: true)
             heldCount += 1
             if heldRule == .flush, slots[executions.pointee.slot].pointee.gate.count == 0 {
@@ -393,7 +393,7 @@ extension SlotEngine {
         waitingSubmits += size
     }
 
-    /// Lets the values that a key holds fall due on the edge `flush`, if it holds any.
+    /// Lets the values that a key holds fall due with the cause `flush`, if it holds any.
     mutating func flushHeld(_ slotIndex: UInt32, at now: CoreInstant) {
         let slot = slots[slotIndex]
         guard isHeld(slot), let executions = executions(of: slot) else { return }

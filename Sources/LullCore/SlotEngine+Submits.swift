@@ -93,7 +93,7 @@ extension SlotEngine {
             return .displaced(.absorbed)
         case .lead:
             let placement = combine(isFirst: true)
-            fallDue(index, Gate.Due(at: now, edge: .leading, count: 1, first: now))
+            fallDue(index, Gate.Due(at: now, cause: .leading, count: 1, first: now))
             forgetWhenIdle(index)
             return placement
         case .complete(let due):

@@ -389,9 +389,9 @@ package enum SlotAction {
     /// Move what is pending in a slot to the executions: behind what waits there, if anything does.
     case wait(slot: UInt32, executions: UInt32)
     /// Hand out what is pending in a slot: it is not executed.
-    case resolve(slot: UInt32, Fate)
+    case resolve(slot: UInt32, NotExecutedError)
     /// Hand out all that waits at the executions of a slot's key: it is not executed.
-    case resolveWaiting(slot: UInt32, executions: UInt32, Fate)
+    case resolveWaiting(slot: UInt32, executions: UInt32, NotExecutedError)
     /// Cancel a running execution.
     case cancel(RunID)
     /// Resume a caller that waits.
@@ -412,12 +412,12 @@ package enum Placement {
     /// Put it behind the pending values.
     case behind
     /// It is not kept, and has this fate.
-    case displaced(Fate)
+    case displaced(NotExecutedError)
     /// Nothing was done: take the slow path.
     case undecided
 
     /// The fate of what is displaced, if anything is.
-    package var fateOfDisplaced: Fate? {
+    package var fateOfDisplaced: NotExecutedError? {
         switch self {
         case .instead: .superseded
         case .displaced(let fate): fate

@@ -4,10 +4,10 @@
 /// The call counts as of the instant at which it began. Whatever touches a key meanwhile, whether a submit or the end
 /// of an execution, first applies the call to that key: the answers are those of a call that does everything at once.
 /// Only the order between different keys may differ.
-public struct Sweep: Sendable {
+package struct Sweep: Sendable {
     /// The effect of a call at every key.
     @frozen
-    public enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// Executes what is pending.
         case flush
         /// Drops what is pending or waiting; with `running`, cancels running executions too.
@@ -25,7 +25,7 @@ public struct Sweep: Sendable {
     var position = 0
     private var isSorted = false
     /// Whether the call has been applied to every key.
-    public var isDone: Bool { hasFinished }
+    package var isDone: Bool { hasFinished }
     var hasFinished = false
 
     init(number: UInt16, blocks: Range<Int>) {
@@ -35,7 +35,7 @@ public struct Sweep: Sendable {
 
     /// Sorts the keys by burst once all of them have been found. Call it without holding a lock: with millions of keys
     /// it takes a while. Otherwise, ``Engine/continueSweep(_:limit:)`` does it.
-    public mutating func sortIfNeeded() {
+    package mutating func sortIfNeeded() {
         guard blocks.isEmpty, !isSorted else { return }
         Self.sortByBurst(&found)
         isSorted = true

@@ -70,7 +70,7 @@ extension DurableRules {
     ///
     /// - Parameter combining: How values are combined; nil to collect them.
     static func checked<Value>(
-        _ combining: Combining<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
+        _ combining: Combination<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
         _ whileRunning: DurableWhileRunning, at site: SourceSite, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
@@ -84,7 +84,7 @@ extension DurableRules {
 
     /// Returns the rules with a policy of the right kind, or stops the program with the rule that is broken.
     static func checked<Value>(
-        _ combining: Combining<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
+        _ combining: Combination<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
         _ whileRunning: DurableWhileRunning, _ policy: Policy, is kind: Policy.Kind, at site: SourceSite
     ) -> DurableRules {
         switch (policy.kind, kind) {

@@ -61,7 +61,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   settings; or the error of the store.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combining<Value> = .latest, maxBatch: Int? = nil,
+        maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination<Value> = .latest, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
         namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
@@ -91,7 +91,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
-            Combining<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning,
+            Combination<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning,
             at: SourceSite(fileID, line)
         ) {
             () throws(PolicyError) in
@@ -127,7 +127,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     ///   - line: The line that this message names; leave it out.
     /// - Throws: The same errors as the other form.
     public convenience init(
-        policy: Policy, combining: Combining<Value> = .latest, maxBatch: Int? = nil,
+        policy: Policy, combining: Combination<Value> = .latest, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
@@ -150,7 +150,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
-            Combining<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy,
+            Combination<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy,
             is: .debounce, at: SourceSite(fileID, line))
         try await self.init(rules, nil, namespace, store, clock)
     }

@@ -74,7 +74,7 @@ extension DurableRules {
     var summary: String { lasting.joined(separator: " ") }
 }
 
-extension Combination {
+extension CombinationRule {
     /// The name of the combination, as options and stores write it.
     package var name: String {
         switch self {

@@ -22,7 +22,7 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
     /// The number of submits behind the execution: at least as many as ``values``.
     public let count: Int
     /// Why the values fell due (<doc:Semantics>, section 3).
-    public let edge: Edge
+    public let cause: Cause
     /// The number of this attempt, from 1.
     public let attempt: Int
     /// The context of the submit whose value this is, such as a `traceparent`; with `collect` and `merge` that of the
@@ -51,7 +51,7 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
         fence = run.fence
         submits = run.submits
         count = run.count
-        edge = run.edge
+        cause = run.cause
         attempt = run.attempt
         context = run.context
     }

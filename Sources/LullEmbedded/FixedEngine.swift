@@ -1,4 +1,4 @@
-public import LullCore
+@_exported public import LullCore
 
 /// Debouncing and throttling over a fixed number of keys, in its own memory: for firmware.
 ///
@@ -92,7 +92,7 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
         case .lead:
             counts.executed &+= 1
             noteChange(of: key)
-            return run(FixedExecution(key, value, Gate.Due(at: now, edge: .leading, count: 1, first: now)))
+            return run(FixedExecution(key, value, Gate.Due(at: now, cause: .leading, count: 1, first: now)))
         case .complete(let due):
             combine(value, key)
             noteChange(of: key)
@@ -226,7 +226,7 @@ public struct FixedExecution<Value: BitwiseCopyable> {
     /// The number of submits behind it.
     public let count: Int
     /// Why it fell due.
-    public let edge: Edge
+    public let cause: Cause
     /// When it was due.
     public let at: CoreInstant
     /// The instant of the oldest submit behind it.
@@ -236,7 +236,7 @@ public struct FixedExecution<Value: BitwiseCopyable> {
         self.key = key
         self.value = value
         count = due.count
-        edge = due.edge
+        cause = due.cause
         at = due.at
         first = due.first
     }

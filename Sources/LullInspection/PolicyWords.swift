@@ -37,7 +37,7 @@ enum PolicyWords {
         case .concurrent: add("while-running", "concurrent")
         case .skip: add("while-running", "skip")
         }
-        func addInterrupting(_ rule: String, _ interrupting: Interrupting) {
+        func addInterrupting(_ rule: String, _ interrupting: Interruption) {
             add("while-running", rule)
             if interrupting == .whenSubmitted { add("interrupt", "submit") }
         }

@@ -174,7 +174,7 @@ extension Statement {
         return rule
     }
 
-    private func combination() throws(DurableError) -> Combination {
+    private func combination() throws(DurableError) -> CombinationRule {
         switch text(NamespaceColumn.combination) {
         case "latest": .latest
         case "first": .first

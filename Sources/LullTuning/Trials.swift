@@ -131,7 +131,7 @@ private struct Cell {
         }
         switch gate.submit(at: now, wait: wait, by: candidate.policy) {
         case .join, .fill, .absorb: break
-        case .lead: execute(Gate.Due(at: now, edge: .leading, count: 1, first: now), last: now, &candidate)
+        case .lead: execute(Gate.Due(at: now, cause: .leading, count: 1, first: now), last: now, &candidate)
         case .complete(let due): execute(due, last: now, &candidate)
         }
     }

@@ -222,13 +222,13 @@ extension StoreFixture {
 extension DurableRules {
     /// A debounce in milliseconds with a limit.
     fileprivate static func debounce(
-        _ wait: Int, _ combination: Combination, maxBatch: Int
+        _ wait: Int, _ combination: CombinationRule, maxBatch: Int
     ) throws -> DurableRules {
         try .debounce(wait, .trailing, combination, maxBatch: maxBatch)
     }
 
     fileprivate static func debounce(
-        _ wait: Int, _ edges: Edges, _ combination: Combination, maxBatch: Int
+        _ wait: Int, _ edges: Edges, _ combination: CombinationRule, maxBatch: Int
     ) throws -> DurableRules {
         try .debounce(wait, maxWait: nil, edges, .restart, maxCount: nil, combination, maxBatch: maxBatch)
     }

@@ -71,7 +71,7 @@ extension ConformanceCase {
             var late: [Int64] = []
             while case let answer = try await fixture.answer(lease: 1000), !answer.runs.isEmpty || answer.next != nil {
                 for run in answer.runs {
-                    if run.edge == .trailing { late.append(try await fixture.lateness(of: run)) }
+                    if run.cause == .trailing { late.append(try await fixture.lateness(of: run)) }
                     try await fixture.complete(run)
                 }
                 if let next = answer.next { fixture.time.pass(next) }
@@ -97,7 +97,7 @@ extension ConformanceCase {
             let run = try await fixture.claimOne()
             #expect(run.key == Array("k".utf8) && run.values == [Array("a".utf8), Array("b".utf8)])
             #expect(fixture.covers(run.submits, first.generation...last.generation) && run.count == 2)
-            #expect(run.edge == .trailing && run.attempt == 1)
+            #expect(run.cause == .trailing && run.attempt == 1)
             #expect(run.due.nanoseconds == last.due && run.first.duration(to: run.due) == .milliseconds(14))
         },
         ConformanceCase("run ids and fences are new with every run, of all keys and namespaces") { fixture in
@@ -158,7 +158,7 @@ extension ConformanceCase {
             let second = try await fixture.claimOne(by: 2, lease: 50)
             #expect(second.id == first.id && second.submits == first.submits && second.values == first.values)
             #expect(second.fence > first.fence && second.attempt == 2)
-            #expect(second.due == first.due && second.edge == first.edge)
+            #expect(second.due == first.due && second.cause == first.cause)
         },
         ConformanceCase("a worker that has lost a run gets that answer to every report, and changes nothing") {
             fixture in
@@ -228,7 +228,7 @@ extension ConformanceCase {
             fixture.pass(20)
             let run = try await fixture.claimOne(by: 1, lease: 50)
             #expect(run.id == lost.id && run.attempt == 1 && run.fence > lost.fence && run.values == lost.values)
-            #expect(run.submits == lost.submits && run.count == lost.count && run.edge == lost.edge)
+            #expect(run.submits == lost.submits && run.count == lost.count && run.cause == lost.cause)
             #expect(try await fixture.complete(lost) == .leaseLost)
             fixture.pass(49)
             #expect(try await fixture.claim(by: 2) == [])

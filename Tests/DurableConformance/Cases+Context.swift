@@ -102,7 +102,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a run that is begun again has the context of the newer value") { fixture in
             for (key, combination, texts) in [
-                ("a", Combination.latest, ["a 2: c2"]), ("b", .first, ["b 1: c1"]), ("c", .collect, ["c 1+2: c2"]),
+                ("a", CombinationRule.latest, ["a 2: c2"]), ("b", .first, ["b 1: c1"]), ("c", .collect, ["c 1+2: c2"]),
             ] {
                 var rules = try DurableRules.debounce(0, .trailing, .restart, combination)
                 rules.whileRunning = .restart

@@ -83,7 +83,7 @@ extension ConformanceCase {
         },
         ConformanceCase("with first and collect a dead run may be tried again though newer values came, before them") {
             fixture in
-            for combination in [Combination.first, .collect] {
+            for combination in [CombinationRule.first, .collect] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 let old = try await fixture.submit("a", in: namespace)
@@ -172,7 +172,7 @@ extension ConformanceCase {
             #expect(try await fixture.dead(limit: 2).count == 2)
         },
         ConformanceCase("a dead run is found by its number with its values, and listed without them") { fixture in
-            for combination in [Combination.latest, .collect] {
+            for combination in [CombinationRule.latest, .collect] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 try await fixture.submit("a", in: namespace)

@@ -225,7 +225,7 @@ extension ConformanceCase {
 extension DurableRules {
     /// What is submitted is due at once.
     fileprivate static func limited(
-        _ limit: RateLimit? = nil, _ combination: Combination = .latest, maxRunning: Int? = nil,
+        _ limit: RateLimit? = nil, _ combination: CombinationRule = .latest, maxRunning: Int? = nil,
         whileRunning: DurableWhileRunning = .queue
     ) throws -> DurableRules {
         try DurableRules(

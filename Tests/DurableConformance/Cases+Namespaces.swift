@@ -442,7 +442,7 @@ extension StoreFixture {
 
 extension DurableRules {
     /// A throttle in milliseconds.
-    static func throttle(_ interval: Int, _ combination: Combination) throws -> DurableRules {
+    static func throttle(_ interval: Int, _ combination: CombinationRule) throws -> DurableRules {
         try .throttle(interval, .both, combination)
     }
 }

@@ -116,7 +116,7 @@ extension ConformanceCase {
         },
         ConformanceCase("with first and collect the retry goes first, and ranges never merge after a claim") {
             fixture in
-            for combination in [Combination.first, .collect] {
+            for combination in [CombinationRule.first, .collect] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 let old = try await fixture.submit("a", in: namespace)

@@ -170,7 +170,7 @@ extension ConformanceCase {
         },
         ConformanceCase("a run between two attempts goes back when something newer is due or submitted") { fixture in
             for (namespace, interrupting) in [
-                ("due", Interrupting.whenDue), ("submitted", .whenSubmitted),
+                ("due", Interruption.whenDue), ("submitted", .whenSubmitted),
             ] {
                 try await fixture.open(.restarting(10, interrupting, .latest), namespace)
                 let first = try await fixture.submit("a", in: namespace)
@@ -343,8 +343,8 @@ extension StoreFixture {
 extension DurableRules {
     /// A debounce in milliseconds that restarts runs.
     fileprivate static func restarting(
-        _ wait: Int, maxWait: Int? = nil, _ interrupting: Interrupting,
-        _ combination: Combination = .collect, maxBatch: Int? = nil
+        _ wait: Int, maxWait: Int? = nil, _ interrupting: Interruption,
+        _ combination: CombinationRule = .collect, maxBatch: Int? = nil
     ) throws -> DurableRules {
         try DurableRules(
             .debounce(

@@ -252,7 +252,7 @@ extension ConformanceCase {
     /// How values are combined.
     static let combinations: [ConformanceCase] = [
         ConformanceCase("a burst keeps its latest value, its first, or all of them in order") { fixture in
-            for (combination, values) in [(Combination.latest, "c"), (.first, "a"), (.collect, "a+b+c")] {
+            for (combination, values) in [(CombinationRule.latest, "c"), (.first, "a"), (.collect, "a+b+c")] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 for value in ["a", "b", "c"] { try await fixture.submit(value, in: namespace) }
@@ -264,7 +264,7 @@ extension ConformanceCase {
         },
         ConformanceCase("what falls due while a due value waits for a worker joins it; the older instant counts") {
             fixture in
-            for (combination, values) in [(Combination.latest, "c"), (.first, "a"), (.collect, "a+b+c")] {
+            for (combination, values) in [(CombinationRule.latest, "c"), (.first, "a"), (.collect, "a+b+c")] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 let first = try await fixture.submit("a", in: namespace)
@@ -280,7 +280,7 @@ extension ConformanceCase {
             }
         },
         ConformanceCase("what falls due while a run is claimed is one follow-up run") { fixture in
-            for (combination, values) in [(Combination.latest, "c"), (.first, "b"), (.collect, "b+c")] {
+            for (combination, values) in [(CombinationRule.latest, "c"), (.first, "b"), (.collect, "b+c")] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 try await fixture.submit("a", in: namespace)
@@ -301,7 +301,7 @@ extension ConformanceCase {
 
 extension DurableRules {
     /// A debounce in milliseconds.
-    static func debounce(_ wait: Int, _ combination: Combination) throws -> DurableRules {
+    static func debounce(_ wait: Int, _ combination: CombinationRule) throws -> DurableRules {
         try .debounce(wait, .trailing, .restart, combination)
     }
 }

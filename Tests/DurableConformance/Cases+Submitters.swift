@@ -36,7 +36,7 @@ extension ConformanceCase {
             #expect(try await fixture.work() == ["others trailing c", "nobody's trailing d"])
         },
         ConformanceCase("what others have submitted too stays, and is counted") { fixture in
-            for combination in [Combination.latest, .first, .collect] {
+            for combination in [CombinationRule.latest, .first, .collect] {
                 try await fixture.open(.debounce(10, combination), "\(combination)")
                 for (key, second) in [("two", 2), ("unnamed", nil), ("mine", 1)] as [(String, Int64?)] {
                     try await fixture.submit("a", key, by: 1, in: "\(combination)")
@@ -80,7 +80,7 @@ extension ConformanceCase {
         },
         ConformanceCase("what is cancelled behind a value that waits for a worker is covered by that value's range") {
             fixture in
-            for combination in [Combination.latest, .first, .collect] {
+            for combination in [CombinationRule.latest, .first, .collect] {
                 let namespace = "\(combination)"
                 try await fixture.open(.debounce(10, combination), namespace)
                 let ready = try await fixture.submit("a", by: 2, in: namespace)
@@ -91,7 +91,7 @@ extension ConformanceCase {
                 let last = try await fixture.submit("c", by: 1, in: namespace)
                 fixture.pass(10)
                 let runs = try await fixture.claim(in: namespace)
-                let values = [Combination.latest: "c", .first: "a"][combination] ?? "a+c"
+                let values = [CombinationRule.latest: "c", .first: "a"][combination] ?? "a+c"
                 #expect(runs.map(\.text) == ["k trailing \(values) ×2"])
                 #expect(runs.first.map { fixture.covers($0.submits, ready.generation...last.generation) } == true)
                 for run in runs { #expect(try await fixture.report(.completed, run, in: namespace) == .accepted) }

@@ -61,7 +61,7 @@ package struct InboxComparison: Sendable {
 
     private func rules(_ random: inout SplitMix) throws -> DurableRules {
         let wait = CoreDuration.milliseconds(.random(in: 0...6, using: &random))
-        let combination = random.pick([Combination.latest, .first, .collect])
+        let combination = random.pick([CombinationRule.latest, .first, .collect])
         let edges = random.pick([Edges.trailing, .trailing, .leading, [.leading, .trailing]])
         let policy: Policy =
             random.oneIn(3)
@@ -177,7 +177,7 @@ package struct InboxComparison: Sendable {
     }
 
     private func text(_ runs: [DurableRun]) -> [String] {
-        runs.map { "\($0.key) \($0.values) \($0.count) \($0.edge) \($0.attempt) \($0.context ?? "")" }.sorted()
+        runs.map { "\($0.key) \($0.values) \($0.count) \($0.cause) \($0.attempt) \($0.context ?? "")" }.sorted()
     }
 
     /// What a store lists, without the numbers.

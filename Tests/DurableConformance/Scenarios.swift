@@ -36,7 +36,7 @@ extension ConformanceCase {
                         continue
                     }
                     #expect(found.filter { $0.key == key }.count == 1, "\(scenario.id)")
-                    #expect(one.value == last.value && one.edge == last.edge, "\(scenario.id)")
+                    #expect(one.value == last.value && one.cause == last.cause, "\(scenario.id)")
                     #expect(one.count == expected.reduce(0) { $0 + $1.count }, "\(scenario.id)")
                     #expect(one.at == expected.first?.at && one.first == expected.first?.first, "\(scenario.id)")
                 }
@@ -107,7 +107,7 @@ extension StoreFixture {
                     Scenario.Expectation(
                         at: Int((run.due.nanoseconds - start) / 1_000_000),
                         key: String(decoding: run.key, as: UTF8.self),
-                        value: ScenarioValue(value), count: run.count, edge: ReferenceEdge(run.edge),
+                        value: ScenarioValue(value), count: run.count, cause: ReferenceEdge(run.cause),
                         first: Int((run.first.nanoseconds - start) / 1_000_000)))
                 #expect(run.values.count == 1)
                 #expect(try await report(.completed, run, in: namespace) == .accepted)
@@ -163,9 +163,9 @@ extension ScenarioValue {
 
 extension ReferenceEdge {
     /// The edge as the reference names it.
-    init(_ edge: Edge) {
+    init(_ cause: Cause) {
         self =
-            switch edge {
+            switch cause {
             case .leading: .leading
             case .trailing: .trailing
             case .maxWait: .maxWait

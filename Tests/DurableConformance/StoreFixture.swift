@@ -186,7 +186,7 @@ extension DurableRun {
     /// `k trailing a+b ×3`: the key, the edge, the values, and the count if it is not 1.
     var text: String {
         let values = values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "+")
-        return "\(String(decoding: key, as: UTF8.self)) \(edge.name) \(values)" + (count == 1 ? "" : " ×\(count)")
+        return "\(String(decoding: key, as: UTF8.self)) \(cause.name) \(values)" + (count == 1 ? "" : " ×\(count)")
     }
 }
 
@@ -194,7 +194,7 @@ extension DurableRules {
     /// A debounce in milliseconds.
     static func debounce(
         _ wait: Int, maxWait: Int? = nil, _ edges: Edges = .trailing, _ delayRule: DelayRule = .restart,
-        maxCount: Int? = nil, spacing: Int? = nil, _ combination: Combination = .latest, maxBatch: Int? = nil
+        maxCount: Int? = nil, spacing: Int? = nil, _ combination: CombinationRule = .latest, maxBatch: Int? = nil
     ) throws -> DurableRules {
         try DurableRules(
             .debounce(
@@ -206,7 +206,7 @@ extension DurableRules {
     /// A throttle in milliseconds.
     static func throttle(
         _ interval: Int, _ edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        _ combination: Combination = .latest
+        _ combination: CombinationRule = .latest
     ) throws -> DurableRules {
         DurableRules(
             try .throttle(interval: .milliseconds(Int64(interval)), edges: edges, maxCount: maxCount),

@@ -21,7 +21,6 @@ let others = [
     "Documentation/ArchitectureTests.swift",
     "Documentation/ComingFromSamples.swift",
     "Documentation/CompilerMessagesTests.swift",
-    "Documentation/CoreSamples.swift",
     "Documentation/DecisionTests.swift",
     "Documentation/ObservingSamples.swift",
     "Documentation/PageTests.swift",

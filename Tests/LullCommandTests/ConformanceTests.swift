@@ -24,8 +24,14 @@ struct ConformanceTests {
             let key: String
             let value: Value
             let count: Int
-            let edge: String
+            let cause: String
             let first: Int
+
+            private enum CodingKeys: String, CodingKey {
+                case at, key, value, count
+                case cause = "edge"
+                case first
+            }
         }
         /// Returns a value as JSON text.
         struct Value: Decodable {
@@ -69,7 +75,7 @@ struct ConformanceTests {
         var output: [String] {
             expected.map {
                 #"{"at":\#(seconds($0.at)),"key":"\#($0.key)","value":\#($0.value.json),"count":\#($0.count),"#
-                    + #""edge":"\#($0.edge)","first":\#(seconds($0.first))}"#
+                    + #""edge":"\#($0.cause)","first":\#(seconds($0.first))}"#
             }
         }
 

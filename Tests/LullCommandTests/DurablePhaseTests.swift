@@ -61,7 +61,7 @@ struct AwaitedWorkTests {
         let ready = DurableRow.Ready(
             batch: Batch(.bytes([], of: submits.upperBound)), submits: submits, count: submits.count, first: .origin,
             due: due,
-            edge: .trailing)
+            cause: .trailing)
         let run = DurableRow.Run(
             value: ready, id: 1, fence: 1, owner: 1, attempt: 1, state: .claimed(until: .farFuture))
         return DurableRun(key: key, stored: [], run: run)

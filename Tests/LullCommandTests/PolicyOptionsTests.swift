@@ -9,7 +9,7 @@ struct PolicyOptionsTests {
     private static let wait = CoreDuration.seconds(5)
 
     private func rules(
-        _ policy: Policy, _ combination: Combination = .latest, maxBatch: Int? = nil,
+        _ policy: Policy, _ combination: CombinationRule = .latest, maxBatch: Int? = nil,
         _ whileRunning: DurableWhileRunning = .queue
     ) throws -> DurableRules {
         try DurableRules(policy, combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)

@@ -7,7 +7,7 @@ import Testing
 /// between.
 @Suite("Calls for all keys, in portions")
 struct AllKeysTests {
-    private func engine(_ keys: Int, _ whileRunning: WhileRunning = .queue) throws -> Engine<Int, Int> {
+    private func engine(_ keys: Int, _ whileRunning: OverlapPolicy = .queue) throws -> Engine<Int, Int> {
         var engine = Engine<Int, Int>(try Setup(.debounce(10), whileRunning: whileRunning))
         for key in 0..<keys { _ = engine.submit(key, for: key, at: .origin) }
         return engine

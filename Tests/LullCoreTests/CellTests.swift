@@ -7,8 +7,8 @@ import Testing
 struct CellTests {
     private struct Nothing: Hashable {}
 
-    @Test(arguments: Combination.all)
-    func `keys and values of any size and alignment come out as they went in`(_ combination: Combination) throws {
+    @Test(arguments: CombinationRule.all)
+    func `keys and values of any size and alignment come out as they went in`(_ combination: CombinationRule) throws {
         let vectors = (0..<70).map { SIMD8<Int64>(repeating: Int64($0)) }
         let bytes = (0..<70).map { UInt8($0) }
         let texts = (0..<70).map { "a text that is too long to be inline: \($0)" }
@@ -26,7 +26,7 @@ struct CellTests {
     /// Submits values under every key, with one slot for all executions, so that values move to where they wait and the
     /// first blocks grow; and compares what is executed.
     private func check<Key: Hashable, Value: Hashable>(
-        _ keys: [Key], _ values: [Value], _ combination: Combination
+        _ keys: [Key], _ values: [Value], _ combination: CombinationRule
     ) throws {
         let maxBatch = combination == .collect ? 2 : nil
         var engine = Engine<Key, Value>(
@@ -65,6 +65,6 @@ struct CellTests {
     }
 }
 
-extension Combination {
-    fileprivate static let all: [Combination] = [.latest, .first, .collect]
+extension CombinationRule {
+    fileprivate static let all: [CombinationRule] = [.latest, .first, .collect]
 }

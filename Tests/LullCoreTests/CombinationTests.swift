@@ -4,7 +4,7 @@ import Testing
 @testable import LullCore
 
 /// Section 8 of the semantics, and the fate of displaced values by section 6.
-@Suite("Combining")
+@Suite("Combination")
 struct CombinationTests {
     @Test
     func `latest keeps the last value; the others are superseded, each when it is displaced`() throws {
@@ -47,7 +47,7 @@ struct CombinationTests {
 
     @Test
     func `the value that completes the count takes part in the combination`() throws {
-        for (combination, execution) in [(Combination.latest, "2 maxCount 3 ×3"), (.first, "2 maxCount 1 ×3")] {
+        for (combination, execution) in [(CombinationRule.latest, "2 maxCount 3 ×3"), (.first, "2 maxCount 1 ×3")] {
             let rig = try Rig(.debounce(10, maxCount: 3), combination: combination)
             for (instant, value) in ["1", "2", "3"].enumerated() { rig.submit(value, at: instant) }
             #expect(rig.executions == [execution])
@@ -68,7 +68,7 @@ struct CombinationTests {
     @Test
     func `the engine retains nothing of a value`() throws {
         final class Token: Sendable {}
-        for combination in [.latest, .first, .collect] as [Combination] {
+        for combination in [.latest, .first, .collect] as [CombinationRule] {
             weak var pending: Token?
             weak var waiting: Token?
             var engine = Engine<Int, Token>(

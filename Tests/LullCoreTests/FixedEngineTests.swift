@@ -20,7 +20,7 @@ struct FixedEngineTests {
                 found.append(
                     Scenario.Expectation(
                         at: Int(execution.at.nanoseconds), key: keys[execution.key], value: values[execution.value],
-                        count: execution.count, edge: ReferenceEdge(execution.edge),
+                        count: execution.count, cause: ReferenceEdge(execution.cause),
                         first: Int(execution.first.nanoseconds)))
             }
             for operation in scenario.ops {
@@ -76,7 +76,7 @@ struct FixedEngineTests {
         var found: [String] = []
         let take = { (one: FixedExecution<Int>) in
             found.append(
-                "\(one.at.nanoseconds) \(one.key) \(one.value) \(one.count) \(one.edge.name) \(one.first.nanoseconds)")
+                "\(one.at.nanoseconds) \(one.key) \(one.value) \(one.count) \(one.cause.name) \(one.first.nanoseconds)")
         }
         func number(_ key: String) -> Int { Array("abcdef").firstIndex(of: Character(key)) ?? 7 }
         var submits = 0
@@ -106,7 +106,7 @@ struct FixedEngineTests {
             }
             model.endAll()
             let wanted = model.executions.map { one in
-                "\(one.at) \(number(one.key)) \(one.values[0]) \(one.count) \(one.edge.rawValue) \(one.first)"
+                "\(one.at) \(number(one.key)) \(one.values[0]) \(one.count) \(one.cause.rawValue) \(one.first)"
             }
             if found != wanted {
                 return "\(trial.setup.policy) \(operation): \(found.suffix(3)), not \(wanted.suffix(3))"

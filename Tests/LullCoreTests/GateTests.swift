@@ -5,8 +5,8 @@ import Testing
 /// A gate alone: every event and its result, without a clock and without values.
 @Suite("Gate")
 struct GateTests {
-    private func due(_ at: Int, _ edge: Edge, _ count: Int, first: Int) -> Gate.Due {
-        Gate.Due(at: CoreInstant(at), edge: edge, count: count, first: CoreInstant(first))
+    private func due(_ at: Int, _ cause: Cause, _ count: Int, first: Int) -> Gate.Due {
+        Gate.Due(at: CoreInstant(at), cause: cause, count: count, first: CoreInstant(first))
     }
 
     @Test

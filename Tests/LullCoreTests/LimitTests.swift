@@ -7,8 +7,8 @@ import Testing
 @Suite("A limit")
 struct LimitTests {
     private func rig(
-        _ starts: Int, in period: Int, burst: Int = 1, wait: Int = 0, _ combination: Combination = .latest,
-        _ whileRunning: WhileRunning = .queue, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
+        _ starts: Int, in period: Int, burst: Int = 1, wait: Int = 0, _ combination: CombinationRule = .latest,
+        _ whileRunning: OverlapPolicy = .queue, maxBatch: Int? = nil, maxConcurrent: Int? = nil,
         handlersTakeTime: Bool = false
     ) throws -> Rig {
         try Rig(

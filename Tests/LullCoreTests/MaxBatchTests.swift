@@ -7,7 +7,7 @@ import Testing
 @Suite("Batches in parts")
 struct MaxBatchTests {
     private func rig(
-        _ maxBatch: Int, _ whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil
+        _ maxBatch: Int, _ whileRunning: OverlapPolicy = .queue, maxConcurrent: Int? = nil
     ) throws -> Rig {
         try Rig(
             .debounce(10), combination: .collect, whileRunning: whileRunning, maxConcurrent: maxConcurrent,

@@ -6,7 +6,7 @@ import Testing
 /// Section 7 of the semantics, `maxConcurrent`: how many executions run at once.
 @Suite("maxConcurrent")
 struct MaxConcurrentTests {
-    private func rig(_ limit: Int, _ whileRunning: WhileRunning = .queue, wait: Int = 10) throws -> Rig {
+    private func rig(_ limit: Int, _ whileRunning: OverlapPolicy = .queue, wait: Int = 10) throws -> Rig {
         try Rig(.debounce(wait), whileRunning: whileRunning, maxConcurrent: limit, handlersTakeTime: true)
     }
 

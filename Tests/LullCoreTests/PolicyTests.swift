@@ -140,7 +140,7 @@ struct PolicyTests {
 
     @Test
     func `edges have the names that records use`() {
-        let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
+        let edges: [Cause] = [.leading, .trailing, .maxWait, .maxCount, .flush]
         #expect(edges.map { "\($0.name)" } == ["leading", "trailing", "maxWait", "maxCount", "flush"])
     }
 }

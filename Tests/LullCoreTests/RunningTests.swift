@@ -7,7 +7,7 @@ import Testing
 @Suite("While an execution is running")
 struct RunningTests {
     /// An execution of `1` is running since 0; a delay of 0 makes the test's values due at once.
-    private func rig(_ rule: WhileRunning, _ combination: Combination = .latest) throws -> Rig {
+    private func rig(_ rule: OverlapPolicy, _ combination: CombinationRule = .latest) throws -> Rig {
         let rig = try Rig(.debounce(10), combination: combination, whileRunning: rule, handlersTakeTime: true)
         rig.submit("1", at: 0, wait: 0)
         rig.advance(to: 0)
@@ -90,7 +90,7 @@ struct RunningTests {
 
     @Test
     func `an execution that is not cancelled and throws has failed`() throws {
-        for rule in [.queue, .cancelRunning, .concurrent, .skip] as [WhileRunning] {
+        for rule in [.queue, .cancelRunning, .concurrent, .skip] as [OverlapPolicy] {
             let rig = try rig(rule)
             rig.end("1", .threw)
             #expect(rig.fate("1") == .failed)
@@ -290,7 +290,7 @@ struct RunningTests {
         #expect(rig.broken == [])
     }
 
-    // MARK: - Interrupting at the submit
+    // MARK: - Interruption at the submit
 
     @Test
     func `under .cancelRunning, too, a submit can cancel what is running, and keeps maxWait`() throws {

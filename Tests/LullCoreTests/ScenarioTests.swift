@@ -70,7 +70,8 @@ struct ScenarioTests {
             found.append(
                 Scenario.Expectation(
                     at: Int(execution.at.nanoseconds), key: execution.key, value: execution.batch.value,
-                    count: execution.count, edge: ReferenceEdge(execution.edge), first: Int(execution.first.nanoseconds)
+                    count: execution.count, cause: ReferenceEdge(execution.cause),
+                    first: Int(execution.first.nanoseconds)
                 ))
             queue += engine.ended(execution.run, .returned).1.more
         }

@@ -80,7 +80,7 @@ struct SmallWorldTests {
         private func isSame(_ decision: Gate.Decision, _ answer: ReferenceGate.Answer) -> Bool {
             switch (decision, answer) {
             case (.join, .pending), (.fill, .pending), (.absorb, .absorbed): true
-            case (.lead, .leads(let due)): due == ReferenceGate.Due(at: now, edge: .leading, count: 1, first: now)
+            case (.lead, .leads(let due)): due == ReferenceGate.Due(at: now, cause: .leading, count: 1, first: now)
             case (.complete(let due), .completes(let expected)): isSame(due, expected)
             default: false
             }
@@ -89,7 +89,7 @@ struct SmallWorldTests {
         private func isSame(_ due: Gate.Due?, _ expected: ReferenceGate.Due?) -> Bool {
             due.map { [Int($0.at.nanoseconds), $0.count, Int($0.first.nanoseconds)] }
                 == expected.map { [$0.at, $0.count, $0.first] }
-                && due.map { ReferenceEdge($0.edge) } == expected?.edge
+                && due.map { ReferenceEdge($0.cause) } == expected?.cause
         }
     }
 

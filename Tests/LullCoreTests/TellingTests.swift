@@ -8,7 +8,7 @@ import Testing
 struct TellingTests {
     /// An execution of `1`, of key `k`, has ended at 0, and its outcome is told in `steps`.
     private func rig(
-        _ rule: WhileRunning = .queue, maxConcurrent: Int? = nil, telling steps: Int = 1, _ ending: Ending = .returned
+        _ rule: OverlapPolicy = .queue, maxConcurrent: Int? = nil, telling steps: Int = 1, _ ending: Ending = .returned
     ) throws -> Rig {
         let rig = try Rig(.debounce(10), whileRunning: rule, maxConcurrent: maxConcurrent, handlersTakeTime: true)
         rig.submit("1", at: 0, wait: 0)
@@ -28,8 +28,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test(arguments: [WhileRunning.queue, .cancelRunning, .skip])
-    func `a value of the key waits, and starts after the last step`(_ rule: WhileRunning) throws {
+    @Test(arguments: [OverlapPolicy.queue, .cancelRunning, .skip])
+    func `a value of the key waits, and starts after the last step`(_ rule: OverlapPolicy) throws {
         let rig = try rig(rule, telling: 2)
         rig.submit("2", at: 1, wait: 0)
         rig.advance(to: 1)
@@ -60,8 +60,8 @@ struct TellingTests {
         #expect(rig.broken == [])
     }
 
-    @Test(arguments: [WhileRunning.queue, .concurrent])
-    func `a caller that waits for the execution goes on waiting`(_ rule: WhileRunning) throws {
+    @Test(arguments: [OverlapPolicy.queue, .concurrent])
+    func `a caller that waits for the execution goes on waiting`(_ rule: OverlapPolicy) throws {
         let rig = try rig(rule)
         #expect(rig.wait(7, "k"))
         #expect(rig.resumed == [])

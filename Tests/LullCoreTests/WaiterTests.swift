@@ -6,7 +6,7 @@ import Testing
 /// Section 5 of the semantics, the waiting form of flush: callers that wait for executions to end.
 @Suite("Tickets")
 struct TicketTests {
-    private func rig(_ rule: WhileRunning = .queue, maxConcurrent: Int? = nil) throws -> Rig {
+    private func rig(_ rule: OverlapPolicy = .queue, maxConcurrent: Int? = nil) throws -> Rig {
         try Rig(.debounce(10), whileRunning: rule, maxConcurrent: maxConcurrent, handlersTakeTime: true)
     }
 

@@ -65,7 +65,7 @@ struct BatchTests {
             #expect(throws: PolicyError.maxBatchBelowOne(0)) {
                 try DurableRules(policy, combination: .collect, maxBatch: 0)
             }
-            for combination in [Combination.latest, .first] {
+            for combination in [CombinationRule.latest, .first] {
                 #expect(throws: PolicyError.maxBatchOfOneValue(3)) {
                     try DurableRules(policy, combination: combination, maxBatch: 3)
                 }

@@ -75,7 +75,7 @@ struct BusyPoolTests {
             if renewals >= 5, load.begun.value > 0, handled.value || !needsOther { _ = load.isOver.exchange(true) }
             return nil
         }
-        let combining = Combining<Value>.merge { pending, value in
+        let combining = Combination<Value>.merge { pending, value in
             if busy == .folding, value.isBusy { load.carry() }
             pending = value
         }

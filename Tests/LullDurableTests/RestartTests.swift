@@ -12,7 +12,7 @@ struct RestartTests {
 
     /// A debouncer of two seconds.
     private func debouncer(
-        _ interrupting: Interrupting = .whenDue
+        _ interrupting: Interruption = .whenDue
     ) async throws -> DurableDebouncer<String, Int> {
         try await DurableDebouncer(
             collectingFor: .seconds(2), maxWait: .seconds(100),

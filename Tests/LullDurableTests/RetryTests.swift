@@ -108,8 +108,9 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test(arguments: [Combination.first, .collect])
-    func `where every value counts, a dead run is done though newer ones came`(combining: Combination) async throws {
+    @Test(arguments: [CombinationRule.first, .collect])
+    func `where every value counts, a dead run is done though newer ones came`(combining: CombinationRule) async throws
+    {
         let sync = try await fixture.debouncer(combining: combining)
         let failing = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
         let receipt = try await sync.submit(1, for: "a")
@@ -144,8 +145,8 @@ struct RetryTests {
         try await worker.value
     }
 
-    @Test(arguments: [Combination.first, .collect])
-    func `where every value counts, the failed one goes first`(combining: Combination) async throws {
+    @Test(arguments: [CombinationRule.first, .collect])
+    func `where every value counts, the failed one goes first`(combining: CombinationRule) async throws {
         let sync = try await fixture.debouncer(combining: combining)
         let worker = fixture.work(sync) { if $0.attempt < 3 && $0.value == 1 { throw WorkerFixture.Refusal() } }
         try await sync.submit(1, for: "a")

@@ -54,7 +54,7 @@ struct WorkingTests {
         }
         let execution = try #require(seen.all.first)
         #expect(execution.key == -5 && execution.values == [["x"], ["y"]] && execution.value == ["y"])
-        #expect(execution.submits == 1...2 && execution.count == 2 && execution.edge == .maxWait)
+        #expect(execution.submits == 1...2 && execution.count == 2 && execution.cause == .maxWait)
         #expect(execution.attempt == 1 && execution.fence >= execution.runID)
         worker.cancel()
         try await worker.value

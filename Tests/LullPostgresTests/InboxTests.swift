@@ -19,7 +19,7 @@ struct InboxTests {
     private let place = SchemaPlace()
 
     private func open(
-        _ wait: Duration = .zero, _ combination: Combination = .latest
+        _ wait: Duration = .zero, _ combination: CombinationRule = .latest
     ) async throws -> (store: PostgresStore, sql: SQL) {
         let store = try await PostgresStore(url: try place.url())
         try await store.open("n", DurableRules(.debounce(for: wait), combination: combination))

@@ -39,7 +39,7 @@ extension DurableReference {
             makeReady(
                 Span(
                     key: key, numbers: number...number, values: [value], origins: [number], count: 1, first: now,
-                    due: now, edge: batch.edge, place: .ready), at: now)
+                    due: now, cause: batch.cause, place: .ready), at: now)
             due = now
         case .absorbed:
             absorb(key, number, at: now)
@@ -128,7 +128,7 @@ extension DurableReference {
             }
             if let held = find(keys[index].key, .held) {
                 var span = spans.remove(at: held)
-                (span.due, span.edge) = (now, .flush)
+                (span.due, span.cause) = (now, .flush)
                 makeReady(span, at: now)
                 keys[index].gate.noteDue(at: now)
                 hadSomething = true

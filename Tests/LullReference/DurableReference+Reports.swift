@@ -132,7 +132,7 @@ extension DurableReference {
 extension DurableReference.Handed: CustomStringConvertible {
     /// All parts, on one line.
     public var description: String {
-        "run \(run)/\(fence) of \(key): \(numbers) \(values) ×\(count) \(edge) due \(due) first \(first) attempt "
+        "run \(run)/\(fence) of \(key): \(numbers) \(values) ×\(count) \(cause) due \(due) first \(first) attempt "
             + "\(attempt)"
     }
 }

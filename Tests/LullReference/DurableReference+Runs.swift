@@ -15,7 +15,7 @@ extension DurableReference {
         /// The submits behind it.
         public var count: Int
         /// Why it fell due.
-        public var edge: ReferenceEdge
+        public var cause: ReferenceEdge
         /// When it fell due.
         public var due: Int
         /// The instant of the oldest submit.
@@ -26,7 +26,7 @@ extension DurableReference {
         /// Creates a run from its parts.
         public init(
             key: String, run: Int, fence: Int, numbers: ClosedRange<Int>, values: [Int], count: Int,
-            edge: ReferenceEdge, due: Int, first: Int, attempt: Int
+            cause: ReferenceEdge, due: Int, first: Int, attempt: Int
         ) {
             self.key = key
             self.run = run
@@ -34,7 +34,7 @@ extension DurableReference {
             self.numbers = numbers
             self.values = values
             self.count = count
-            self.edge = edge
+            self.cause = cause
             self.due = due
             self.first = first
             self.attempt = attempt
@@ -215,7 +215,7 @@ extension DurableReference {
         let span = spans[index]
         let expected = Handed(
             key: span.key, run: span.run ?? 0, fence: span.fence, numbers: span.numbers, values: span.values,
-            count: span.count, edge: span.edge, due: span.due, first: span.first, attempt: span.attempt)
+            count: span.count, cause: span.cause, due: span.due, first: span.first, attempt: span.attempt)
         if next != expected { findings.append("\(next) is handed out instead of \(expected)") }
     }
 }

@@ -55,7 +55,7 @@ public struct DurableReference: Sendable {
         /// When it fell due.
         public var due = Int.max
         /// Why it fell due.
-        public var edge = ReferenceEdge.trailing
+        public var cause = ReferenceEdge.trailing
         /// Where it is.
         public var place: Place
         /// The number of the run, once it was claimed.
@@ -110,7 +110,7 @@ public struct DurableReference: Sendable {
     }
 
     /// When a newer value interrupts a run.
-    public enum Interrupting: CaseIterable, Sendable {
+    public enum Interruption: CaseIterable, Sendable {
         /// When it falls due.
         case whenDue
         /// When it is submitted.
@@ -120,7 +120,7 @@ public struct DurableReference: Sendable {
     /// The policy and the combination.
     public internal(set) var setup: ReferenceSetup
     /// When a newer value interrupts a run; nil for never.
-    public let interrupting: Interrupting?
+    public let interrupting: Interruption?
     /// The greatest number of values of `collect` that one run gets.
     public private(set) var maxBatch: Int?
     /// How long the store must remember ends.
@@ -145,7 +145,7 @@ public struct DurableReference: Sendable {
 
     /// Creates the model of an empty store.
     public init(
-        _ setup: ReferenceSetup, interrupting: Interrupting? = nil, maxBatch: Int? = nil, retention: Int,
+        _ setup: ReferenceSetup, interrupting: Interruption? = nil, maxBatch: Int? = nil, retention: Int,
         tokenLifetime: Int
     ) {
         self.setup = setup
@@ -207,7 +207,7 @@ public struct DurableReference: Sendable {
         span.count = due.count
         span.first = due.first
         span.due = due.at
-        span.edge = due.edge
+        span.cause = due.cause
         makeReady(span, at: now)
     }
 
@@ -220,7 +220,7 @@ public struct DurableReference: Sendable {
             spans[index].origins = combine(spans[index].origins, span.origins)
             spans[index].numbers = spans[index].numbers.lowerBound...span.numbers.upperBound
             spans[index].count += span.count
-            spans[index].edge = span.edge
+            spans[index].cause = span.cause
         } else {
             span.place = .ready
             spans.append(span)

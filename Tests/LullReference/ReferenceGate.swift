@@ -6,16 +6,16 @@ public struct ReferenceGate: Hashable, Sendable {
         /// When it is due.
         public var at: Int
         /// Why.
-        public var edge: ReferenceEdge
+        public var cause: ReferenceEdge
         /// The number of submits behind it.
         public var count: Int
         /// The instant of the oldest of them.
         public var first: Int
 
         /// Creates a batch from its parts.
-        public init(at: Int, edge: ReferenceEdge, count: Int, first: Int) {
+        public init(at: Int, cause: ReferenceEdge, count: Int, first: Int) {
             self.at = at
-            self.edge = edge
+            self.cause = cause
             self.count = count
             self.first = first
         }
@@ -79,7 +79,7 @@ public struct ReferenceGate: Hashable, Sendable {
             return nil
         }
         let isQuiet = at >= openUntil ?? .min
-        let edge: ReferenceEdge = isFull ? .maxCount : isQuiet ? .trailing : .maxWait
+        let cause: ReferenceEdge = isFull ? .maxCount : isQuiet ? .trailing : .maxWait
         if policy.kind == .throttle {
             // A new window begins at that instant.
             openUntil = later(at, by: policy.wait)
@@ -87,7 +87,7 @@ public struct ReferenceGate: Hashable, Sendable {
             // With trailing only, idle at any execution; otherwise at one that comes when it is quiet already.
             openUntil = nil
         }
-        return take(at: at, edge)
+        return take(at: at, cause)
     }
 
     /// Forgets the latest due instant of a gate that is idle and whose spacing has passed: a longer spacing does not
@@ -153,15 +153,15 @@ public struct ReferenceGate: Hashable, Sendable {
     private mutating func lead(at now: Int) -> Answer {
         latest = now
         latestDue = now
-        return .leads(Due(at: now, edge: .leading, count: 1, first: now))
+        return .leads(Due(at: now, cause: .leading, count: 1, first: now))
     }
 
-    private mutating func take(at: Int, _ edge: ReferenceEdge) -> Due {
+    private mutating func take(at: Int, _ cause: ReferenceEdge) -> Due {
         defer {
             pending = []
             isFull = false
             latestDue = at
         }
-        return Due(at: at, edge: edge, count: pending.count, first: pending[0])
+        return Due(at: at, cause: cause, count: pending.count, first: pending[0])
     }
 }

@@ -1,7 +1,8 @@
 // Section 7: what becomes of a due value.
 extension ReferenceModel {
     mutating func fallDue(_ index: Int, _ values: [Int], _ due: ReferenceGate.Due) {
-        if setup.whileRunning == .skip, keys[index].running.contains(where: { $0.telling == nil }), due.edge != .flush {
+        if setup.whileRunning == .skip, keys[index].running.contains(where: { $0.telling == nil }), due.cause != .flush
+        {
             for value in values { fates[value] = .absorbed }
             return
         }
@@ -40,12 +41,12 @@ extension ReferenceModel {
         }
     }
 
-    /// What is held falls due, on the edge `flush`.
+    /// What is held falls due, with the cause `flush`.
     mutating func flushHeld(_ index: Int) {
         guard let held = keys[index].held else { return }
         keys[index].held = nil
         dueCount += 1
-        let due = ReferenceGate.Due(at: now, edge: .flush, count: held.due.count, first: held.due.first)
+        let due = ReferenceGate.Due(at: now, cause: .flush, count: held.due.count, first: held.due.first)
         keys[index].waiting = Waiting(values: held.values, due: due, queuedAt: now, dueNumber: dueCount)
         keys[index].gate.noteDue(at: now)
         startUnlimited()
@@ -65,7 +66,7 @@ extension ReferenceModel {
             moveWaiters(from: run, to: key)
             queueIfRest(index)
         } else {
-            let due = ReferenceGate.Due(at: now, edge: .flush, count: run.count, first: run.first)
+            let due = ReferenceGate.Due(at: now, cause: .flush, count: run.count, first: run.first)
             keys[index].held = Waiting(values: run.values, due: due, queuedAt: now, dueNumber: 0)
             guard flushesHeld == true, keys[index].gate.due == nil else { return }
             moveWaiters(from: run, to: key)
@@ -136,7 +137,7 @@ extension ReferenceModel {
         let rest = Array(waiting.values.dropFirst(values.count))
         let count = rest.isEmpty ? waiting.due.count : values.count
         let execution = ReferenceExecution(
-            run: executions.count + 1, key: key, values: values, count: count, edge: waiting.due.edge,
+            run: executions.count + 1, key: key, values: values, count: count, cause: waiting.due.cause,
             at: waiting.due.at, first: waiting.due.first)
         executions.append(execution)
         events.append(.start(execution))

@@ -46,7 +46,7 @@ public struct ReferencePolicy: Hashable, Sendable {
 /// A policy, and what becomes of values under it.
 public struct ReferenceSetup: Hashable, Sendable {
     /// Section 8, without `merge`, which is `collect` folded.
-    public enum Combination: String, CaseIterable, Sendable {
+    public enum CombinationRule: String, CaseIterable, Sendable {
         /// The last value stays.
         case latest
         /// The first value stays.
@@ -56,7 +56,7 @@ public struct ReferenceSetup: Hashable, Sendable {
     }
 
     /// Section 7.
-    public enum WhileRunning: String, CaseIterable, Sendable {
+    public enum OverlapPolicy: String, CaseIterable, Sendable {
         /// A due value waits for the running one.
         case queue
         /// The running one is cancelled, and awaited.
@@ -103,9 +103,9 @@ public struct ReferenceSetup: Hashable, Sendable {
     /// When values fall due.
     public var policy: ReferencePolicy
     /// How values become one.
-    public var combination: Combination
+    public var combination: CombinationRule
     /// What becomes of a value that falls due while an execution of its key is running.
-    public var whileRunning: WhileRunning
+    public var whileRunning: OverlapPolicy
     /// Whether a running execution is cancelled or interrupted by a submit, rather than when that is due.
     public var interruptsWhenSubmitted = false
     /// The greatest number of executions that run at once, if there is a limit.
@@ -119,7 +119,7 @@ public struct ReferenceSetup: Hashable, Sendable {
 
     /// Creates a setup from its parts.
     public init(
-        _ policy: ReferencePolicy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
+        _ policy: ReferencePolicy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: Limit? = nil
     ) {
         self.policy = policy
@@ -177,19 +177,19 @@ public struct ReferenceExecution: Hashable, Sendable {
     /// The number of submits behind it.
     public var count: Int
     /// Why it happens.
-    public var edge: ReferenceEdge
+    public var cause: ReferenceEdge
     /// When it was due.
     public var at: Int
     /// The instant of the oldest submit behind it.
     public var first: Int
 
     /// Creates an execution from its parts.
-    public init(run: Int, key: String, values: [Int], count: Int, edge: ReferenceEdge, at: Int, first: Int) {
+    public init(run: Int, key: String, values: [Int], count: Int, cause: ReferenceEdge, at: Int, first: Int) {
         self.run = run
         self.key = key
         self.values = values
         self.count = count
-        self.edge = edge
+        self.cause = cause
         self.at = at
         self.first = first
     }
@@ -237,6 +237,6 @@ func later(_ instant: Int, by duration: Int) -> Int {
 extension ReferenceExecution: CustomStringConvertible {
     /// The parts on one line.
     public var description: String {
-        "#\(run) \(key) \(values) of \(count) at \(at) \(edge) first \(first)"
+        "#\(run) \(key) \(values) of \(count) at \(at) \(cause) first \(first)"
     }
 }

@@ -57,18 +57,24 @@ public struct Scenario: Codable, Hashable, Sendable {
         /// The number of submits behind it.
         public var count: Int
         /// Why.
-        public var edge: ReferenceEdge
+        public var cause: ReferenceEdge
         /// The instant of the oldest submit behind it.
         public var first: Int
 
         /// Creates an execution from its parts.
-        public init(at: Int, key: String, value: ScenarioValue, count: Int, edge: ReferenceEdge, first: Int) {
+        public init(at: Int, key: String, value: ScenarioValue, count: Int, cause: ReferenceEdge, first: Int) {
             self.at = at
             self.key = key
             self.value = value
             self.count = count
-            self.edge = edge
+            self.cause = cause
             self.first = first
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case at, key, value, count
+            case cause = "edge"
+            case first
         }
     }
 
@@ -125,7 +131,7 @@ public struct Scenario: Codable, Hashable, Sendable {
         return model.executions.map { execution in
             Expectation(
                 at: execution.at, key: execution.key, value: values[execution.values[0]], count: execution.count,
-                edge: execution.edge, first: execution.first)
+                cause: execution.cause, first: execution.first)
         }
     }
 }

@@ -49,8 +49,8 @@ import Testing
         #expect(try second.claim(claim()).map { text($0.values[0]) } == ["one"])
     }
 
-    @Test(arguments: [Combination.latest, .first, .collect])
-    func `values become one as the rules say`(_ combination: Combination) throws {
+    @Test(arguments: [CombinationRule.latest, .first, .collect])
+    func `values become one as the rules say`(_ combination: CombinationRule) throws {
         let file = try file()
         try file.open(try debounce(2, combination))
         // Bytes that are no text, and no bytes at all.

@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [Combination.latest, .first, .collect])
-    func `status is that of all rows`(_ combination: Combination) throws {
+    @Test(arguments: [CombinationRule.latest, .first, .collect])
+    func `status is that of all rows`(_ combination: CombinationRule) throws {
         let file = try SQLiteFile(place.path, SQLiteFile.Options(machine))
         try file.open(try debounce(20, maxWait: 60, combination))
         var random = SplitMix(seed: environment("LULL_SEED", default: 7))

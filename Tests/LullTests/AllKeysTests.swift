@@ -89,8 +89,8 @@ struct AllKeysTests {
         #expect(handled.all.count == counters.executed)
     }
 
-    @Test(arguments: [WhileRunning.queue, .skip])
-    func `keys and values are released, and outside the lock, whatever is called`(_ rule: WhileRunning) async throws {
+    @Test(arguments: [OverlapPolicy.queue, .skip])
+    func `keys and values are released, and outside the lock, whatever is called`(_ rule: OverlapPolicy) async throws {
         try await withinReason {
             let holder = Guarded<KeyedDebouncer<CallingKey, CallingKey, Void>?>(nil)
             let it = KeyedDebouncer(

@@ -12,9 +12,9 @@ struct EventTests {
     func story<Key>(_ events: Events<Key>, _ count: Int) async -> [String] {
         var lines: [String] = []
         for await event in events {
-            let edge = event.edge.map { " \($0)" } ?? ""
+            let cause = event.cause.map { " \($0)" } ?? ""
             let lost = event.lost == 0 ? "" : " (\(event.lost) lost)"
-            lines.append("\(event.at.components.seconds) \(event.kind) \(event.key) \(event.count)\(edge)\(lost)")
+            lines.append("\(event.at.components.seconds) \(event.kind) \(event.key) \(event.count)\(cause)\(lost)")
             if lines.count == count { break }
         }
         return lines

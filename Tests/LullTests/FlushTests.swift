@@ -236,7 +236,7 @@ struct AtEndTests {
     let clock = ManualClock()
     let seen = Record<Int>()
 
-    func submitAndForget(_ atEnd: AtEnd, _ outcomes: Record<Ended<Int>>) {
+    func submitAndForget(_ atEnd: EndPolicy, _ outcomes: Record<Ended<Int>>) {
         let it = Debouncer(for: .seconds(1), options: .init(atEnd: atEnd), clock: clock) { [seen] (value: Int) in
             seen.add(value)
             return value
@@ -273,8 +273,8 @@ struct AtEndTests {
         #expect(outcomes.all == [.cancelled])
     }
 
-    @Test(arguments: [AtEnd.executeWhenDue, .flush, .drop])
-    func `nothing stays alive once nothing is pending`(atEnd: AtEnd) async throws {
+    @Test(arguments: [EndPolicy.executeWhenDue, .flush, .drop])
+    func `nothing stays alive once nothing is pending`(atEnd: EndPolicy) async throws {
         final class Token: Sendable {}
         weak var token: Token?
         weak var runtime: Runtime<NoKey, Int, Void>?

@@ -65,7 +65,7 @@ struct LimitTests {
 
     @Test
     func `values that wait for it are executed after the owner has gone`() async {
-        for atEnd in [AtEnd.flush, .executeWhenDue] {
+        for atEnd in [EndPolicy.flush, .executeWhenDue] {
             var it: KeyedDebouncer? = make(RateLimit(1, per: .seconds(10)), options: .init(atEnd: atEnd))
             for key in ["a", "b", "c"] { it?.submit(0, for: key) }
             it = nil

@@ -15,7 +15,7 @@ struct MaxBatchTests {
     @Test
     func `reaches the engine from every initialiser that collects or merges`() {
         let (wait, queue) = (Duration.seconds(1), DispatchQueue(label: "q"))
-        let merge = Combining<Int>.merge(+=)
+        let merge = Combination<Int>.merge(+=)
         let all = [
             bound(Debouncer(for: wait, combining: merge, options: .init(maxBatch: 3)) { (_: Int) async in }.runtime),
             bound(

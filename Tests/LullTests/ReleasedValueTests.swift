@@ -35,12 +35,12 @@ struct ReleasedValueTests {
 
     typealias Keyed = KeyedDebouncer<Thing, Thing, Void>
 
-    static let rules: [WhileRunning] = [
+    static let rules: [OverlapPolicy] = [
         .queue, .cancelRunning, .restart, .restart(interrupting: .whenSubmitted), .concurrent, .skip,
     ]
 
     @Test(arguments: rules)
-    func `are released without the lock, by every rule and every call`(_ rule: WhileRunning) async throws {
+    func `are released without the lock, by every rule and every call`(_ rule: OverlapPolicy) async throws {
         for way in 0..<4 {
             let (log, clock) = (Log(), ManualClock())
             var it: Keyed? = try make(way, rule, clock)
@@ -55,7 +55,7 @@ struct ReleasedValueTests {
     }
 
     /// One of four debouncers: for one value or all, with a task or a queue. Some of its executions fail.
-    private func make(_ way: Int, _ rule: WhileRunning, _ clock: ManualClock) throws -> Keyed? {
+    private func make(_ way: Int, _ rule: OverlapPolicy, _ clock: ManualClock) throws -> Keyed? {
         let queue = DispatchQueue(label: "handler")
         let options = DebounceOptions(maxConcurrent: 2, capacity: 5)
         switch way {

@@ -13,7 +13,7 @@ struct RestartTests {
 
     /// A bot that needs ten seconds for an answer, and is told when a writer has paused for two.
     func bot(
-        _ rule: WhileRunning = .restart, maxWait: Duration? = nil
+        _ rule: OverlapPolicy = .restart, maxWait: Duration? = nil
     ) -> KeyedDebouncer<String, Int, Int> {
         KeyedDebouncer(collectingFor: .seconds(2), maxWait: maxWait, whileRunning: rule, clock: clock) {
             [clock, seen] (room: String, messages: [Int]) in
@@ -150,7 +150,7 @@ struct RestartTests {
     }
 
     /// A debouncer whose handler, once it was cancelled, throws when the door opens.
-    func behindDoor(_ door: Door, atEnd: AtEnd = .executeWhenDue) -> Debouncer<Int, Void> {
+    func behindDoor(_ door: Door, atEnd: EndPolicy = .executeWhenDue) -> Debouncer<Int, Void> {
         Debouncer(
             collectingFor: .seconds(2), whileRunning: .restart(interrupting: .whenSubmitted),
             options: .init(atEnd: atEnd), clock: clock
@@ -177,8 +177,8 @@ struct RestartTests {
         #expect(it.isIdle)
     }
 
-    @Test(arguments: [AtEnd.executeWhenDue, .flush, .drop])
-    func `what an interrupted execution gives back after the owner's end follows its rule`(rule: AtEnd) async {
+    @Test(arguments: [EndPolicy.executeWhenDue, .flush, .drop])
+    func `what an interrupted execution gives back after the owner's end follows its rule`(rule: EndPolicy) async {
         let door = Door()
         var it: Debouncer<Int, Void>? = behindDoor(door, atEnd: rule)
         it?.submit(1)
@@ -270,7 +270,7 @@ struct RestartTests {
         struct Refusal: Error {}
         #expect(try Outcome.executed(7).get() == 7)
         #expect(throws: Refusal.self) { try Outcome<Int>.failed(Refusal()).get() }
-        #expect(throws: Fate.superseded) { try Outcome<Int>.superseded.get() }
-        #expect(throws: Fate.rejected(.shutDown)) { try Outcome<Int>.rejected(.shutDown).get() }
+        #expect(throws: NotExecutedError.superseded) { try Outcome<Int>.superseded.get() }
+        #expect(throws: NotExecutedError.rejected(.shutDown)) { try Outcome<Int>.rejected(.shutDown).get() }
     }
 }

@@ -17,7 +17,7 @@ struct ScenarioTests {
         let at: Int
         let key: String
         let count: Int
-        let edge: String
+        let cause: String
     }
 
     @Test
@@ -27,7 +27,7 @@ struct ScenarioTests {
             let (found, starts) = try await run(scenario)
             let expected = scenario.expected.map { Executed(at: $0.at, key: $0.key, value: $0.value) }
             let expectedStarts = scenario.expected.map {
-                Started(at: $0.at, key: $0.key, count: $0.count, edge: "\($0.edge)")
+                Started(at: $0.at, key: $0.key, count: $0.count, cause: "\($0.cause)")
             }
             // Keys are independent when they are live: the order holds within each.
             for key in Set(expected.map(\.key) + found.map(\.key)) {
@@ -105,8 +105,8 @@ struct ScenarioTests {
         var left = it.counters.executed
         guard left > 0 else { return [] }
         for await event in events {
-            guard event.kind == .started, let edge = event.edge else { continue }
-            starts.append(Started(at: milliseconds(event.at), key: event.key, count: event.count, edge: "\(edge)"))
+            guard event.kind == .started, let cause = event.cause else { continue }
+            starts.append(Started(at: milliseconds(event.at), key: event.key, count: event.count, cause: "\(cause)"))
             left -= 1
             if left == 0 { break }
         }

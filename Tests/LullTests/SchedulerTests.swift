@@ -254,7 +254,7 @@ struct SchedulerTests {
                 value.look()
                 executed.add(round)
             }
-            let merge = Combining<Key.Name>.merge { pending, value in
+            let merge = Combination<Key.Name>.merge { pending, value in
                 look()
                 pending = value
             }

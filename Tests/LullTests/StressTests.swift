@@ -29,9 +29,9 @@ struct StressTests {
         var all: [String: Int] { counts.value }
     }
 
-    @Test(arguments: [WhileRunning.queue, .cancelRunning, .concurrent, .skip])
+    @Test(arguments: [OverlapPolicy.queue, .cancelRunning, .concurrent, .skip])
     func `every submit has exactly one outcome and the counts add up, whatever is called from wherever`(
-        rule: WhileRunning
+        rule: OverlapPolicy
     ) async throws {
         let outcomes = Tally()
         let it = KeyedDebouncer(

@@ -15,7 +15,7 @@ struct TellingTests {
 
     /// A debouncer whose handler throws, and whose failure handler takes a second.
     private func failing(
-        _ place: Place = .task, _ whileRunning: WhileRunning = .queue, maxConcurrent: Int? = nil
+        _ place: Place = .task, _ whileRunning: OverlapPolicy = .queue, maxConcurrent: Int? = nil
     ) -> KeyedDebouncer<String, Int, Void> {
         let onFailure: @Sendable (any Error, String) async -> Void = { [clock, seen] _, key in
             seen.add("\(key) failed")
@@ -114,8 +114,8 @@ struct TellingTests {
         #expect(seen.all == ["a 1", "a failed", "a was told", "flushed"])
     }
 
-    @Test(arguments: [WhileRunning.queue, .cancelRunning])
-    func `is told in a task that no cancel cancels`(_ rule: WhileRunning) async {
+    @Test(arguments: [OverlapPolicy.queue, .cancelRunning])
+    func `is told in a task that no cancel cancels`(_ rule: OverlapPolicy) async {
         let it = failing(.task, rule)
         it.submit(1, for: "a")
         await clock.advance(by: .seconds(1))

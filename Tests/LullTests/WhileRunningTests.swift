@@ -13,7 +13,7 @@ struct WhileRunningTests {
 
     /// A debouncer whose handler notes its beginning and end, and passes the door in between if the value is odd.
     func make(
-        _ rule: WhileRunning, maxConcurrent: Int? = nil
+        _ rule: OverlapPolicy, maxConcurrent: Int? = nil
     ) -> KeyedDebouncer<String, Int, Int> {
         KeyedDebouncer(
             for: .seconds(1), whileRunning: rule, options: .init(maxConcurrent: maxConcurrent), clock: clock,
@@ -170,8 +170,8 @@ struct WhileRunningTests {
         await clock.advance(by: .zero)
     }
 
-    @Test(arguments: [WhileRunning.queue, .cancelRunning, .skip])
-    func `executions of one key never overlap and never start out of order`(rule: WhileRunning) async {
+    @Test(arguments: [OverlapPolicy.queue, .cancelRunning, .skip])
+    func `executions of one key never overlap and never start out of order`(rule: OverlapPolicy) async {
         let starts = Record<Int>()
         let running = Record<Int>()
         let it = Debouncer(for: .milliseconds(3), whileRunning: rule, clock: clock, onFailure: { _ in }) {

@@ -138,14 +138,14 @@ package class AnyPromise: @unchecked Sendable {
     }
 
     /// The submits are not executed, and have this fate.
-    func resolve(_ fate: Fate) {}
+    func resolve(_ fate: NotExecutedError) {}
 }
 
 /// A promise of the outcome of a submit, which goes through the engine beside its value: its companion.
 final class OutcomePromise<Output: Sendable>: Promise<Outcome<Output>>, @unchecked Sendable {
     // See the superclass.
 
-    override func resolve(_ fate: Fate) {
+    override func resolve(_ fate: NotExecutedError) {
         deliver(Outcome(fate))
     }
 }

@@ -11,7 +11,7 @@ struct StartedRun {
     let id: RunID
     /// The number of submits behind it.
     let count: Int
-    let edge: Edge
+    let cause: Cause
     /// The execution as a clock tracks it, if one does.
     let work: Work?
     /// What goes with its value.

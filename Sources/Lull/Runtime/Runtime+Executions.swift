@@ -70,7 +70,7 @@ extension Runtime {
         let steps = deliverySteps(of: run.pointee.companion)
         let now = lockForEnd()
         _ = engine.ended(run.pointee.id, .returned, telling: steps)
-        if hasObservers { record(.finished, key, at: now, count: run.pointee.count, edge: run.pointee.edge) }
+        if hasObservers { record(.finished, key, at: now, count: run.pointee.count, cause: run.pointee.cause) }
         unlockAndPerform(at: now)
         if steps > 0 { tellReturned(run, output) }
     }
@@ -99,7 +99,7 @@ extension Runtime {
         // One that was cancelled is no failure.
         if !engine.state(of: run.pointee.id).isCancelling { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
         let verdict = engine.ended(run.pointee.id, .threw, telling: steps)
-        var (companion, displaced) = (run.pointee.companion, Fate?.none)
+        var (companion, displaced) = (run.pointee.companion, NotExecutedError?.none)
         if verdict == .interrupted {
             let executions = engine.executions(engine.slot(run.pointee.id.slot).pointee.executions)
             let value = collects ? nil : Cells.value(behind: run)
@@ -208,9 +208,9 @@ extension Runtime {
         }
     }
 
-    func record(_ kind: Event<Key>.Kind, _ key: Key, at now: CoreInstant, count: Int = 1, edge: Edge? = nil) {
+    func record(_ kind: Event<Key>.Kind, _ key: Key, at now: CoreInstant, count: Int = 1, cause: Cause? = nil) {
         if eventBuffers.isEmpty { return }
-        let event = Event(kind: kind, key: key, at: Duration(origin.duration(to: now)), count: count, edge: edge)
+        let event = Event(kind: kind, key: key, at: Duration(origin.duration(to: now)), count: count, cause: cause)
         for buffer in eventBuffers { buffer.add(event) }
         wakesObservers = true
     }
@@ -225,7 +225,7 @@ extension Runtime {
     }
 
     private func recordEnd(
-        of run: StartedRun.Pointer, _ key: Key, _ verdict: Verdict, _ displaced: Fate?, at now: CoreInstant
+        of run: StartedRun.Pointer, _ key: Key, _ verdict: Verdict, _ displaced: NotExecutedError?, at now: CoreInstant
     ) {
         let kind: Event<Key>.Kind =
             switch verdict {
@@ -237,13 +237,13 @@ extension Runtime {
             }
         record(
             kind, key, at: now, count: verdict == .interrupted ? size(of: run.pointee.companion) : run.pointee.count,
-            edge: run.pointee.edge)
+            cause: run.pointee.cause)
         if let displaced { record(.init(displaced), key, at: now) }
     }
 }
 
 extension Event.Kind {
-    init(_ fate: Fate) {
+    init(_ fate: NotExecutedError) {
         switch fate {
         case .superseded: self = .superseded
         case .absorbed: self = .absorbed

@@ -227,10 +227,10 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             executions == .max
             ? Cells.takePending(engine.slot(id.slot), to: memory, collects: collects)
             : Cells.takeWaiting(engine.executions(executions), count, to: memory, collects: collects)
-        run.initialize(to: StartedRun(id: id, count: due.count, edge: due.edge, work: work, companion: companion))
+        run.initialize(to: StartedRun(id: id, count: due.count, cause: due.cause, work: work, companion: companion))
         start(run, &orders)
         // An execution is recorded at its due instant, however late the timer was.
-        if hasObservers { record(.started, key(of: id.slot), at: due.at, count: due.count, edge: due.edge) }
+        if hasObservers { record(.started, key(of: id.slot), at: due.at, count: due.count, cause: due.cause) }
     }
 
     /// Memory for an execution, and its value behind it.
@@ -264,7 +264,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     }
 
     private func resolve(
-        _ companion: Companion?, _ slot: UInt32, _ fate: Fate, _ orders: inout Orders, at now: CoreInstant
+        _ companion: Companion?, _ slot: UInt32, _ fate: NotExecutedError, _ orders: inout Orders, at now: CoreInstant
     ) {
         if !collects { orders.values.count += 1 }
         if let companion { orders.list.append(.resolve(companion, fate)) }

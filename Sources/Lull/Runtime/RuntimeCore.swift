@@ -45,7 +45,7 @@ package class RuntimeCore: @unchecked Sendable {
     final let queue: DispatchQueue?
     /// Whether all values are kept, in companions.
     final let collects: Bool
-    private final let atEnd: AtEnd
+    private final let atEnd: EndPolicy
     package final let kind: Policy.Kind
     /// Where the program makes it.
     package final let site: SourceSite
@@ -105,9 +105,9 @@ package class RuntimeCore: @unchecked Sendable {
         enum Order {
             case start(RunID, Work?)
             case cancel(RunID)
-            case resolve(Companion, Fate)
+            case resolve(Companion, NotExecutedError)
             /// The same for a single promise, which is not kept with values.
-            case tell(AnyObject, Fate)
+            case tell(AnyObject, NotExecutedError)
             case resume(WaiterID)
         }
 
@@ -305,12 +305,12 @@ package class RuntimeCore: @unchecked Sendable {
     }
 
     /// Tells the callers of submits that are not executed what has become of them.
-    private final func resolve(_ companion: Companion, _ fate: Fate) {
+    private final func resolve(_ companion: Companion, _ fate: NotExecutedError) {
         forEachPromise(of: companion) { $0.resolve(fate) }
     }
 
     /// Tells the same to the caller of a single submit.
-    private final func tell(_ promise: AnyObject, _ fate: Fate) {
+    private final func tell(_ promise: AnyObject, _ fate: NotExecutedError) {
         // Proof: a runtime submits nothing else beside a value.
         unsafeDowncast(promise, to: AnyPromise.self).resolve(fate)
     }

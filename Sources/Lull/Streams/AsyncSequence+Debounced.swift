@@ -32,7 +32,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @_alwaysEmitIntoClient
     public func debounced(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        spacing: Duration? = nil, combining: Combining<Element> = .latest,
+        spacing: Duration? = nil, combining: Combination<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
         limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
@@ -59,7 +59,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     public func debounced<Key: Hashable & Sendable>(
         for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
         edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
-        combining: Combining<Element> = .latest, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
+        combining: Combination<Element> = .latest, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
     ) -> AsyncCoalescedSequence<Self, Element> {

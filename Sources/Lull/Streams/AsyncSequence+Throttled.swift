@@ -30,7 +30,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @_alwaysEmitIntoClient
     public func throttled(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combining<Element> = .latest,
+        combining: Combination<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
         limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
@@ -56,7 +56,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     @_alwaysEmitIntoClient
     public func throttled<Key: Hashable & Sendable>(
         every interval: Duration, by key: @escaping @Sendable (Element) -> Key, edges: Edges = [.leading, .trailing],
-        maxCount: Int? = nil, combining: Combining<Element> = .latest, droppingAtEnd: Bool = false,
+        maxCount: Int? = nil, combining: Combination<Element> = .latest, droppingAtEnd: Bool = false,
         limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line

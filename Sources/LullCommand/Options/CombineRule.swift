@@ -20,7 +20,7 @@ enum CombineRule: String, CaseIterable {
     }
 
     /// How the engine or a store combines the records, before they are folded.
-    var combination: Combination {
+    var combination: CombinationRule {
         switch self {
         case .latest: .latest
         case .first: .first

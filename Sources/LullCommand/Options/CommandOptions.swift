@@ -4,7 +4,7 @@ internal import LullTuning
 /// The values of all options, with their defaults.
 struct CommandOptions {
     /// The treatment of pending values at the end of the input.
-    enum AtEnd: String {
+    enum EndPolicy: String {
         case flush
         case drop
         case wait
@@ -36,7 +36,7 @@ struct CommandOptions {
     var format: Format?
     /// Whether a command that has no other format but a table prints objects.
     var printsObjects = false
-    var atEnd: AtEnd?
+    var atEnd: EndPolicy?
     var showsStatistics = false
 
     /// How long each execution of a simulation takes; nil if that takes no time.
@@ -122,7 +122,7 @@ struct CommandOptions {
     func setup(for subcommand: Subcommand) throws(Failure) -> Setup {
         let runs = subcommand == .run
         // Executions that take no time never overlap, but the parts of a batch come one after the other.
-        let usual: WhileRunning = runs || runTime != nil || policy.maxBatch != nil ? .queue : .concurrent
+        let usual: OverlapPolicy = runs || runTime != nil || policy.maxBatch != nil ? .queue : .concurrent
         let policy = try policy.policy(for: subcommand)
         do throws(PolicyError) {
             return try Setup(

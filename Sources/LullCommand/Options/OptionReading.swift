@@ -205,11 +205,11 @@ extension OptionReading where Value: Equatable & Sendable {
     }
 }
 
-extension OptionReading where Value == WhileRunning {
+extension OptionReading where Value == OverlapPolicy {
     /// A rule for values that fall due while an execution of their key is running.
     static var whileRunning: Self {
         choice("RULE") { subcommand in
-            let stored = [("queue", WhileRunning.queue), ("restart", .restart)]
+            let stored = [("queue", OverlapPolicy.queue), ("restart", .restart)]
             let all = [
                 stored[0], ("cancel", .cancelRunning), stored[1], ("concurrent", .concurrent), ("skip", .skip),
             ]

@@ -82,7 +82,7 @@ extension Option {
             stored: { $0.whileRunning == .queue ? .queue : .restart }, default: { _ in .queue }),
         Option(
             "interrupt", of: Subcommand.withRuns,
-            .choice("WHEN", [("due", Interrupting.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
+            .choice("WHEN", [("due", Interruption.whenDue), ("submit", .whenSubmitted)]), \.interrupting,
             "with --while-running cancel or restart: when the new value is due (default), or at its submit",
             but: [.submit: storedInterrupt, .work: storedInterrupt],
             .needs("while-running", with: ["cancel", "restart"]),
@@ -170,7 +170,7 @@ extension Option {
         Option(
             "at-end", .output, of: [.filter, .run, .simulate],
             .choice("RULE") { subcommand in
-                let all = [CommandOptions.AtEnd.flush, .drop, .wait] + (subcommand == .simulate ? [] : [.keep])
+                let all = [CommandOptions.EndPolicy.flush, .drop, .wait] + (subcommand == .simulate ? [] : [.keep])
                 return all.map { ($0.rawValue, $0) }
             }, \.atEnd,
             "what happens to pending values at the end of the input: flush (default) executes them at once, drop "

@@ -19,8 +19,8 @@ struct PolicyOptions: Equatable, Sendable {
     var limit: RateLimit?
     var burst: Int?
     var maxRunning: Int?
-    var whileRunning: WhileRunning?
-    var interrupting: Interrupting?
+    var whileRunning: OverlapPolicy?
+    var interrupting: Interruption?
 
     static let fields = Option.all.compactMap(\.field)
 
@@ -63,7 +63,7 @@ struct PolicyOptions: Equatable, Sendable {
     }
 
     /// The rule for values that fall due while an execution of their key is running; nil for the usual one.
-    var runningRule: WhileRunning? {
+    var runningRule: OverlapPolicy? {
         switch whileRunning {
         case .cancelRunning?: .cancelRunning(interrupting: interrupting ?? .whenDue)
         case .restart?: .restart(interrupting: interrupting ?? .whenDue)

@@ -31,7 +31,7 @@ struct CommandPreparation: Sendable {
     /// The environment variables that it may set.
     static let variables = executionVariables.map(\.name) + runVariables + [contextVariable]
     private static let executionVariables: [(name: String, detail: CommandTemplate.Detail)] = [
-        ("LULL_KEY=", .key), ("LULL_COUNT=", .count), ("LULL_EDGE=", .edge),
+        ("LULL_KEY=", .key), ("LULL_COUNT=", .count), ("LULL_EDGE=", .cause),
     ]
     /// Set in addition for the runs of a store.
     private static let runVariables = ["LULL_RUN=", "LULL_ATTEMPT=", "LULL_FENCE="]
@@ -61,7 +61,7 @@ struct CommandPreparation: Sendable {
             case .key: keyRule.plain(item.key)
             case .value: records.value
             case .count: Array("\(item.due.count)".utf8)
-            case .edge: Array("\(item.due.edge.name)".utf8)
+            case .cause: Array("\(item.due.cause.name)".utf8)
             }
         }
         let arguments = [firstArgument] + template.filled(details)

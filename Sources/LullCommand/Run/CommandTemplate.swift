@@ -8,7 +8,7 @@ struct CommandTemplate {
         case key
         case value
         case count
-        case edge
+        case cause = "edge"
     }
 
     private enum Piece {

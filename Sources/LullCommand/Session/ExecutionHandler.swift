@@ -118,7 +118,7 @@ struct WorkItem: Sendable {
         self.batch = batch
         self.combining = combining
         due = Gate.Due(
-            at: run.due.advanced(by: offset), edge: run.edge, count: run.count, first: run.first.advanced(by: offset))
+            at: run.due.advanced(by: offset), cause: run.cause, count: run.count, first: run.first.advanced(by: offset))
         attempt = run.attempt
         fence = run.fence
         context = run.context
@@ -136,7 +136,7 @@ struct WorkItem: Sendable {
 }
 
 extension Execution {
-    var due: Gate.Due { Gate.Due(at: at, edge: edge, count: count, first: first) }
+    var due: Gate.Due { Gate.Due(at: at, cause: cause, count: count, first: first) }
 }
 
 /// Carries out the executions of `lull filter`: writes their records to standard output.

@@ -7,7 +7,7 @@ internal import LullTuning
 /// given.
 struct Simulation: ~Copyable {
     private let format: CommandOptions.Format
-    private let atEnd: CommandOptions.AtEnd
+    private let atEnd: CommandOptions.EndPolicy
     private let options: CommandOptions
     /// Samples the trace if a picture was asked for.
     private var sampler: Sampler?
@@ -157,7 +157,7 @@ struct Simulation: ~Copyable {
     private mutating func start(
         _ execution: consuming Execution<KeyNumber, ValueNumber>, at now: CoreInstant
     ) -> [Action<KeyNumber, ValueNumber>] {
-        if execution.edge != .leading { trace.keys.setPending(execution.key, false) }
+        if execution.cause != .leading { trace.keys.setPending(execution.key, false) }
         if running != nil {
             summary.delayToStart.add(execution.at.duration(to: now).nanoseconds)
             running?.start(execution, at: now, latest: trace.keys[execution.key].latest)

@@ -18,18 +18,18 @@ struct Summary {
     var joined = 0
     /// From the due instants of executions to their starts.
     var delayToStart = Distribution()
-    private var byEdge: [Edge: Int] = [:]
+    private var byEdge: [Cause: Int] = [:]
     private var delayFromLast = Distribution()
     private var delayFromFirst = Distribution()
 
-    private static let edges: [Edge] = [.leading, .trailing, .maxWait, .maxCount, .flush]
+    private static let edges: [Cause] = [.leading, .trailing, .maxWait, .maxCount, .flush]
 
     /// - Parameter last: The instant of the last submit behind it; nil if later ones have come before it could start.
     mutating func add<Key, Value>(_ execution: Execution<Key, Value>, last: CoreInstant?) {
         executions += 1
         if let last { delayFromLast.add(last.duration(to: execution.at).nanoseconds) }
         delayFromFirst.add(execution.first.duration(to: execution.at).nanoseconds)
-        byEdge[execution.edge, default: 0] += 1
+        byEdge[execution.cause, default: 0] += 1
     }
 
     private var saved: Double { submits == 0 ? 0 : Double(submits - executions) / Double(submits) }
@@ -66,7 +66,8 @@ struct Summary {
 
     func appendTable(to text: inout [UInt8]) {
         let share = "\(Percent.shown(saved)) saved"
-        let edges = Self.edges.compactMap { edge in byEdge[edge].map { "\($0) \(edge.name)" } }.joined(separator: ", ")
+        let edges = Self.edges.compactMap { cause in byEdge[cause].map { "\($0) \(cause.name)" } }.joined(
+            separator: ", ")
         var rows = [
             ("submits", "\(submits)"), ("executions", "\(executions) (\(share))"),
             ("by edge", edges.isEmpty ? "none" : edges), ("keys", "\(keys)"),

@@ -40,7 +40,7 @@ struct ExecutionLine {
             }
             text.put(seconds: due.first.nanoseconds)
             text.put("\",\"first\":")
-            text.put(due.edge.name)
+            text.put(due.cause.name)
             text.put(",\"edge\":\"")
             text.put(decimal: due.count)
             text.put(",\"count\":")

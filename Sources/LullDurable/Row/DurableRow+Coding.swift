@@ -71,7 +71,7 @@ extension DurableRow.Ready {
     /// Creates the value of which the parts are still to be read.
     package init(storedIn slot: DurablePayload.Slot) {
         self.init(
-            batch: Batch(.stored(slot)), submits: 0...0, count: 0, first: .origin, due: .origin, edge: .trailing)
+            batch: Batch(.stored(slot)), submits: 0...0, count: 0, first: .origin, due: .origin, cause: .trailing)
     }
 
     package mutating func code<Coder: RowCoder>(with coder: inout Coder) throws(Coder.Failure) {
@@ -79,7 +79,7 @@ extension DurableRow.Ready {
         try coder.counter("count", &count)
         try coder.instant("first", &first)
         try coder.instant("due", &due)
-        try coder.word("edge", &edge)
+        try coder.word("edge", &cause)
         var since = since?.nanoseconds
         try coder.optional("since", &since)
         self.since = since.map(CoreInstant.init(nanoseconds:))
@@ -183,6 +183,6 @@ extension Gate.Phase: RowWord {
     }
 }
 
-extension Edge: RowWord {
+extension Cause: RowWord {
     package static let all: [Self] = [.leading, .trailing, .maxWait, .maxCount, .flush]
 }

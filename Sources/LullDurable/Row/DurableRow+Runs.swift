@@ -229,7 +229,7 @@ extension DurableRow {
             _ = value.batch.add(newer.batch, by: rules.combination)
             value.submits = value.submits.lowerBound...newer.submits.upperBound
             value.count += newer.count
-            (value.due, value.edge) = (newer.due, newer.edge)
+            (value.due, value.cause) = (newer.due, newer.cause)
             // The rest of a batch queues behind whatever is waiting now.
             value.since = newer.since == nil ? nil : now
         } else {

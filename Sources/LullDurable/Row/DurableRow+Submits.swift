@@ -43,7 +43,7 @@ extension DurableRow {
             return now
         case .lead:
             let value = Ready(
-                batch: Batch(payload), submits: newestSubmits, count: 1, first: now, due: now, edge: .leading)
+                batch: Batch(payload), submits: newestSubmits, count: 1, first: now, due: now, cause: .leading)
             makeReady(value, by: rules, &endings)
             return now
         case .absorb:
@@ -75,7 +75,7 @@ extension DurableRow {
         var hadPending = flushPending(at: now, by: rules, &endings)
         if let held = ready, held.isHeld {
             ready?.due = now
-            ready?.edge = .flush
+            ready?.cause = .flush
             // The spacing counts from here, as from any other flush.
             gate.latest = now
             gate.phase = .open
@@ -181,7 +181,7 @@ extension DurableRow {
         self.pending = nil
         let value = Ready(
             batch: pending.batch, submits: newestSubmits, count: due.count, first: due.first, due: due.at,
-            edge: due.edge)
+            cause: due.cause)
         makeReady(value, by: rules, &endings)
     }
 
@@ -190,7 +190,7 @@ extension DurableRow {
             _ = ready.batch.add(value.batch, by: rules.combination)
             ready.submits = ready.submits.lowerBound...value.submits.upperBound
             ready.count += value.count
-            ready.edge = value.edge
+            ready.cause = value.cause
             ready.due = min(ready.due, value.due)
             self.ready = ready
         } else {

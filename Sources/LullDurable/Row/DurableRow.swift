@@ -128,7 +128,7 @@ package struct DurableRow: Hashable, Sendable {
         /// value (``isHeld``).
         package var due: CoreInstant
         /// Why the value fell due.
-        package var edge: Edge
+        package var cause: Cause
         /// For the rest of a batch, the instant from which it may start: when the part before it ended. Nil for any
         /// other value, which may start when it has fallen due.
         package var since: CoreInstant?
@@ -136,14 +136,14 @@ package struct DurableRow: Hashable, Sendable {
         /// Creates a ready value from what a store has of it.
         package init(
             batch: Batch<DurablePayload>, submits: ClosedRange<Int64>, count: Int, first: CoreInstant, due: CoreInstant,
-            edge: Edge, since: CoreInstant? = nil
+            cause: Cause, since: CoreInstant? = nil
         ) {
             self.batch = batch
             self.submits = submits
             self.count = count
             self.first = first
             self.due = due
-            self.edge = edge
+            self.cause = cause
             self.since = since
         }
 
@@ -279,9 +279,9 @@ package struct DurableEnding: Hashable, Sendable {
 /// A value as a row holds it: its bytes, or a reference to the slot in which the store has them, so that a store need
 /// not load what does not move.
 ///
-/// A store that holds the values of ``/LullCore/Combination/collect`` outside the row, each under its generation, need
-/// not move them either: the ranges of the pending value, the ready value and the run determine which values belong to
-/// which.
+/// A store that holds the values of ``/LullCore/CombinationRule/collect`` outside the row, each under its generation,
+/// need not move them either: the ranges of the pending value, the ready value and the run determine which values
+/// belong to which.
 package enum DurablePayload: Hashable, Sendable {
     /// The bytes of one value, and the generation of its submit.
     case bytes([UInt8], of: Int64)

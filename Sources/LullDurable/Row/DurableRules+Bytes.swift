@@ -66,7 +66,7 @@ extension DurableRules {
                         delayRule: parts[4] == 1 ? .extend : .restart, maxCount: count(5),
                         spacing: duration(6).flatMap { $0 > .zero ? $0 : nil })
                 }
-            let combination: Combination = parts[7] == 0 ? .latest : parts[7] == 1 ? .first : .collect
+            let combination: CombinationRule = parts[7] == 0 ? .latest : parts[7] == 1 ? .first : .collect
             let whileRunning: DurableWhileRunning =
                 switch parts[13] {
                 case 1: .restart(interrupting: .whenDue)

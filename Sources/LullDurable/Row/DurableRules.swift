@@ -5,7 +5,7 @@ public struct DurableRules: Hashable, Sendable {
     /// When values fall due.
     public var policy: Policy
     /// How the values behind one run become one.
-    public var combination: Combination
+    public var combination: CombinationRule
     /// Whether the worker folds the values of a run into one before it handles them; only with `collect`. The store
     /// keeps them as they were submitted. Cannot change in a namespace.
     public private(set) var isMerging: Bool
@@ -23,7 +23,7 @@ public struct DurableRules: Hashable, Sendable {
 
     /// Creates the rules of a namespace without a limit on the values in one run.
     public init(
-        _ policy: Policy, combination: Combination = .latest, whileRunning: DurableWhileRunning = .queue
+        _ policy: Policy, combination: CombinationRule = .latest, whileRunning: DurableWhileRunning = .queue
     ) {
         self.policy = policy
         self.combination = combination
@@ -39,7 +39,8 @@ public struct DurableRules: Hashable, Sendable {
     /// - Throws: ``/LullCore/PolicyError`` if a number is less than 1, if the `limit` breaks a rule, or if there is a
     ///   `maxBatch` and `combination` keeps a single value anyway.
     public init(
-        _ policy: Policy, combination: Combination, isMerging: Bool = false, maxBatch: Int?, limit: RateLimit? = nil,
+        _ policy: Policy, combination: CombinationRule, isMerging: Bool = false, maxBatch: Int?,
+        limit: RateLimit? = nil,
         maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue
     ) throws(PolicyError) {
         try limit?.check()
@@ -98,13 +99,13 @@ public enum DurableWhileRunning: Hashable, Sendable {
     /// value waits.
     ///
     /// With `whenSubmitted`, a value that was submitted before the run began interrupts it when it falls due.
-    case restart(interrupting: Interrupting)
+    case restart(interrupting: Interruption)
 
     /// The same, when the newer value falls due.
     public static var restart: DurableWhileRunning { .restart(interrupting: .whenDue) }
 
     /// When a run is interrupted; nil for never.
-    package var interrupting: Interrupting? {
+    package var interrupting: Interruption? {
         if case .restart(let interrupting) = self { interrupting } else { nil }
     }
 

@@ -186,7 +186,7 @@ package struct LoadedTable {
         if !missing.isEmpty { throw Self.isMissing }
         let value = DurableRow.Ready(
             batch: Batch(.stored(.run)), submits: entry.number...entry.number, count: 1, first: entry.at, due: entry.at,
-            edge: .trailing)
+            cause: .trailing)
         let run = DurableRow.Run(
             value: value, id: sequence, fence: sequence, owner: 0, attempt: 0, state: .backoff(until: instant),
             error: Array(reason.utf8))

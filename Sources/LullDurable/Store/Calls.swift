@@ -160,7 +160,7 @@ public struct DurableRun: Hashable, Sendable {
     /// The number of submits behind the run.
     public var count: Int
     /// Why the run fell due.
-    public var edge: Edge
+    public var cause: Cause
     /// When the run fell due, in the store's time.
     public var due: CoreInstant
     /// The instant of the oldest submit behind the run, in the store's time.
@@ -174,7 +174,7 @@ public struct DurableRun: Hashable, Sendable {
     ///
     /// - Parameter stored: The values as the store holds them, with their contexts.
     package init(
-        key: [UInt8], stored: [[UInt8]], id: Int64, fence: Int64, submits: ClosedRange<Int64>, count: Int, edge: Edge,
+        key: [UInt8], stored: [[UInt8]], id: Int64, fence: Int64, submits: ClosedRange<Int64>, count: Int, cause: Cause,
         due: CoreInstant, first: CoreInstant, attempt: Int
     ) {
         self.key = key
@@ -183,7 +183,7 @@ public struct DurableRun: Hashable, Sendable {
         self.fence = fence
         self.submits = submits
         self.count = count
-        self.edge = edge
+        self.cause = cause
         self.due = due
         self.first = first
         self.attempt = attempt
@@ -196,7 +196,7 @@ public struct DurableRun: Hashable, Sendable {
         let value = run.value
         self.init(
             key: key, stored: stored, id: run.id, fence: run.fence, submits: value.submits, count: value.count,
-            edge: value.edge, due: value.due, first: value.first, attempt: run.attempt)
+            cause: value.cause, due: value.due, first: value.first, attempt: run.attempt)
     }
 }
 

@@ -173,7 +173,7 @@ extension SimulationRun {
             return DurableReference.Handed(
                 key: key, run: Int(run.id), fence: Int(run.fence), numbers: numbers.range(run.submits, of: key),
                 values: run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }, count: run.count,
-                edge: ReferenceEdge(run.edge), due: units(run.due.nanoseconds), first: units(run.first.nanoseconds),
+                cause: ReferenceEdge(run.cause), due: units(run.due.nanoseconds), first: units(run.first.nanoseconds),
                 attempt: run.attempt)
         }
         for run in answer.runs { checkContext(run.context, of: run.values, of: run.id) }

@@ -179,7 +179,7 @@ extension CoreDuration {
 
 extension DurableRules {
     init(
-        _ setup: ReferenceSetup, _ interrupting: DurableReference.Interrupting?, maxBatch: Int?
+        _ setup: ReferenceSetup, _ interrupting: DurableReference.Interruption?, maxBatch: Int?
     ) throws {
         let policy = setup.policy
         let maxWait = policy.maxWait.map { CoreDuration(units: $0) }
@@ -193,7 +193,7 @@ extension DurableRules {
             case .whenDue: .restart(interrupting: .whenDue)
             case .whenSubmitted: .restart(interrupting: .whenSubmitted)
             }
-        let combination: Combination =
+        let combination: CombinationRule =
             switch setup.combination {
             case .latest: .latest
             case .first: .first

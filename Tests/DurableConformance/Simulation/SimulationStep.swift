@@ -57,7 +57,7 @@ enum SimulationStep: Sendable {
 /// The parameters of a simulation, all derived from a seed.
 struct SimulationTrial: Sendable {
     var setup: ReferenceSetup
-    var interrupting: DurableReference.Interrupting?
+    var interrupting: DurableReference.Interruption?
     var maxBatch: Int?
     var retention: Int
     var tokenLifetime: Int
@@ -76,7 +76,7 @@ struct SimulationTrial: Sendable {
         if policy.kind == .debounce, random.oneIn(2) { policy.maxWait = wait + Int.random(in: 0...8, using: &random) }
         if policy.trailing, random.oneIn(3) { policy.maxCount = random.pick([1, 2, 3, 5]) }
         policy.spacing = Self.spacing(of: policy, using: &random)
-        setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.Combination.allCases))
+        setup = ReferenceSetup(policy, combination: random.pick(ReferenceSetup.CombinationRule.allCases))
         interrupting = random.pick([nil, .whenDue, .whenSubmitted])
         maxBatch = Self.maxBatch(of: setup.combination, using: &random)
         if random.oneIn(3) {
@@ -102,7 +102,7 @@ struct SimulationTrial: Sendable {
     }
 
     fileprivate static func maxBatch(
-        of combination: ReferenceSetup.Combination, using random: inout SplitMix
+        of combination: ReferenceSetup.CombinationRule, using random: inout SplitMix
     ) -> Int? {
         combination == .collect ? random.pick([nil, 1, 1, 2, 3]) : nil
     }
@@ -111,7 +111,7 @@ struct SimulationTrial: Sendable {
 /// Makes steps of one temper: some trials are restless, some are full of accidents, in some handlers take long.
 private struct StepMaker {
     private let policy: ReferencePolicy
-    private let combination: ReferenceSetup.Combination
+    private let combination: ReferenceSetup.CombinationRule
     private let isRestarting: Bool
     private let keys: [String]
     private let loss: Int
@@ -123,7 +123,7 @@ private struct StepMaker {
     private let weights: [Int]
 
     init(
-        policy: ReferencePolicy, combination: ReferenceSetup.Combination, isRestarting: Bool, isMortal: Bool,
+        policy: ReferencePolicy, combination: ReferenceSetup.CombinationRule, isRestarting: Bool, isMortal: Bool,
         using random: inout SplitMix
     ) {
         self.policy = policy

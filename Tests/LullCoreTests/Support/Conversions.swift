@@ -36,14 +36,14 @@ extension Policy {
 
 extension Setup {
     init(_ setup: ReferenceSetup) throws(PolicyError) {
-        let combination: Combination =
+        let combination: CombinationRule =
             switch setup.combination {
             case .latest: .latest
             case .first: .first
             case .collect: .collect
             }
-        let interrupting: Interrupting = setup.interruptsWhenSubmitted ? .whenSubmitted : .whenDue
-        let whileRunning: WhileRunning =
+        let interrupting: Interruption = setup.interruptsWhenSubmitted ? .whenSubmitted : .whenDue
+        let whileRunning: OverlapPolicy =
             switch setup.whileRunning {
             case .queue: .queue
             case .cancelRunning: .cancelRunning(interrupting: interrupting)
@@ -59,9 +59,9 @@ extension Setup {
 }
 
 extension ReferenceEdge {
-    init(_ edge: Edge) {
+    init(_ cause: Cause) {
         self =
-            switch edge {
+            switch cause {
             case .leading: .leading
             case .trailing: .trailing
             case .maxWait: .maxWait
@@ -72,7 +72,7 @@ extension ReferenceEdge {
 }
 
 extension ReferenceFate {
-    init(_ fate: Fate) {
+    init(_ fate: NotExecutedError) {
         self =
             switch fate {
             case .superseded: .superseded
@@ -99,7 +99,7 @@ extension ReferenceExecution {
     init(_ execution: Execution<String, Int>) {
         self.init(
             run: Int(execution.run.serial), key: execution.key, values: execution.batch.values, count: execution.count,
-            edge: ReferenceEdge(execution.edge), at: Int(execution.at.nanoseconds),
+            cause: ReferenceEdge(execution.cause), at: Int(execution.at.nanoseconds),
             first: Int(execution.first.nanoseconds))
     }
 }

@@ -120,7 +120,8 @@ extension ReferenceSetup {
                 random.oneIn(12) ? random.pick([.max, .max - 5, 0]) : Int.random(in: 0...14, using: &random)
         }
         self.init(
-            policy, combination: random.pick(Combination.allCases), whileRunning: random.pick(WhileRunning.allCases),
+            policy, combination: random.pick(CombinationRule.allCases),
+            whileRunning: random.pick(OverlapPolicy.allCases),
             maxConcurrent: random.oneIn(2) ? random.pick([1, 1, 2, 3]) : nil,
             capacity: random.oneIn(3) ? random.pick([1, 2, 3, 4]) : nil)
         if whileRunning == .cancelRunning || whileRunning == .restart { interruptsWhenSubmitted = random.oneIn(2) }

@@ -27,7 +27,7 @@ final class Rig {
     private let handlersTakeTime: Bool
 
     init(
-        _ policy: Policy, combination: Combination = .latest, whileRunning: WhileRunning = .queue,
+        _ policy: Policy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil,
         handlersTakeTime: Bool = false
     ) throws {
@@ -137,7 +137,7 @@ final class Rig {
     }
 
     private func start(_ execution: Execution<String, String>) {
-        var words = ["\(execution.at.nanoseconds)", "\(execution.edge.name)"]
+        var words = ["\(execution.at.nanoseconds)", "\(execution.cause.name)"]
         if execution.key != "k" { words.append("\(execution.key):") }
         words.append(execution.batch.values.joined(separator: "+"))
         if execution.count > 1 { words.append("×\(execution.count)") }

@@ -15,7 +15,7 @@ struct DurableRowBatchTests {
         let run = try #require(rig.row.run)
         let rest = try #require(rig.row.ready)
         #expect(run.value.submits == 1...2 && rest.submits == 3...5 && run.value.count == 2 && rest.count == 3)
-        #expect(rest.due == run.value.due && rest.first == run.value.first && rest.edge == run.value.edge)
+        #expect(rest.due == run.value.due && rest.first == run.value.first && rest.cause == run.value.cause)
         #expect(rig.claim(at: 4) == false)
         rig.complete(at: 5)
         // It queues behind what waits now.
@@ -61,7 +61,7 @@ struct DurableRowBatchTests {
         var row = DurableRow(base: 0)
         row.generation = 5
         row.ready = DurableRow.Ready(
-            batch: Batch(.stored(.ready)), submits: 1...5, count: 4, first: .origin, due: .origin, edge: .trailing)
+            batch: Batch(.stored(.ready)), submits: 1...5, count: 4, first: .origin, due: .origin, cause: .trailing)
         var endings: [DurableEnding] = []
         var sequence: Int64 = 0
         let claim = DurableClaim.Terms(owner: 1, lease: .seconds(30), maxAttempts: 3)

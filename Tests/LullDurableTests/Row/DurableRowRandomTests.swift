@@ -24,7 +24,7 @@ struct DurableRowRandomTests {
             delayRule: Bool.random(using: &random) ? .extend : .restart, maxCount: maxCount, spacing: spacing)
     }
 
-    private func maxBatch(for combination: Combination, _ random: inout SplitMix) -> Int? {
+    private func maxBatch(for combination: CombinationRule, _ random: inout SplitMix) -> Int? {
         combination == .collect ? [nil, 1, 2, 3].randomElement(using: &random) ?? nil : nil
     }
 
@@ -37,7 +37,7 @@ struct DurableRowRandomTests {
         var parts = 0
         var (marked, held, joined) = (0, 0, 0)
         while done < Self.operations {
-            let combination = [Combination.latest, .first, .collect].randomElement(using: &random) ?? .latest
+            let combination = [CombinationRule.latest, .first, .collect].randomElement(using: &random) ?? .latest
             var rig = try RowRig(
                 policy(&random), combination: combination, maxBatch: maxBatch(for: combination, &random),
                 whileRunning: [.queue, .restart, .restart(interrupting: .whenSubmitted)]

@@ -6,8 +6,8 @@ import Testing
 @Suite("A durable row: restarting")
 struct DurableRowRestartTests {
     private func rig(
-        _ interrupting: Interrupting = .whenDue, maxWait: Double? = nil, edges: Edges = .trailing,
-        _ combination: Combination = .collect, maxBatch: Int? = nil
+        _ interrupting: Interruption = .whenDue, maxWait: Double? = nil, edges: Edges = .trailing,
+        _ combination: CombinationRule = .collect, maxBatch: Int? = nil
     ) throws -> RowRig {
         let policy = try Policy.debounce(
             wait: .seconds(2), maxWait: maxWait.map { .nanoseconds(Int64($0 * 1e9)) }, edges: edges)
@@ -45,14 +45,14 @@ struct DurableRowRestartTests {
         #expect(rig.row.startable == .farFuture && !rig.claim(at: 4.9))
         #expect(rig.row.wake(by: rig.rules) == RowRig.at(5))
         #expect(rig.claim(at: 5) && rig.run == [1, 2] && rig.row.run?.value.submits == 1...2)
-        #expect(rig.row.run?.value.edge == .trailing && rig.row.run?.value.due == RowRig.at(5))
+        #expect(rig.row.run?.value.cause == .trailing && rig.row.run?.value.due == RowRig.at(5))
     }
 
     @Test
     func `with latest the newer value takes the place of the older, with first it does not; both ranges end together`()
         throws
     {
-        for (combination, value) in [(Combination.latest, UInt8(2)), (.first, 1)] {
+        for (combination, value) in [(CombinationRule.latest, UInt8(2)), (.first, 1)] {
             var rig = try rig(.whenDue, combination)
             rig.submit(1, at: 0)
             rig.claim(at: 2)
@@ -114,7 +114,7 @@ struct DurableRowRestartTests {
 
     @Test
     func `a run between two attempts goes back at once`() throws {
-        for interrupting in [Interrupting.whenDue, .whenSubmitted] {
+        for interrupting in [Interruption.whenDue, .whenSubmitted] {
             var rig = try rig(interrupting, .latest)
             rig.submit(1, at: 0)
             rig.claim(at: 2)
@@ -136,7 +136,7 @@ struct DurableRowRestartTests {
         var cancelled = rig
         #expect(cancelled.cancel(at: 5) == 2)
         #expect(cancelled.ends == ["1-1 cancelled", "2-2 cancelled"])
-        #expect(rig.flush(at: 5) && rig.ready == [1, 2] && rig.row.ready?.edge == .flush)
+        #expect(rig.flush(at: 5) && rig.ready == [1, 2] && rig.row.ready?.cause == .flush)
         #expect(rig.claim(at: 5) && rig.row.run?.value.due == RowRig.at(5))
         // Without anything newer.
         rig = try self.rig(.whenSubmitted)

@@ -160,9 +160,10 @@ struct DurableRowRunTests {
     }
 
     @Test(arguments: [
-        Combination.first, .collect,
+        CombinationRule.first, .collect,
     ])
-    func `with first and collect, the failed run goes first and the newer value waits`(combination: Combination) throws
+    func `with first and collect, the failed run goes first and the newer value waits`(combination: CombinationRule)
+        throws
     {
         var rig = try RowRig(combination: combination)
         rig.submit(1, at: 0)
@@ -259,8 +260,8 @@ struct DurableRowRunTests {
         #expect(rig.retry(run, newest: 2, at: 70) == .outdated)
     }
 
-    @Test(arguments: [Combination.first, .collect])
-    func `with first and collect a dead run is retried before newer ones`(combination: Combination) throws {
+    @Test(arguments: [CombinationRule.first, .collect])
+    func `with first and collect a dead run is retried before newer ones`(combination: CombinationRule) throws {
         var rig = try RowRig(combination: combination)
         let run = try dead(&rig)
         rig.submit(2, at: 60)

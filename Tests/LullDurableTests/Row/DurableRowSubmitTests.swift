@@ -18,7 +18,7 @@ struct DurableRowSubmitTests {
         rig.settle(at: 100)
         #expect(rig.ready == [2] && rig.pending == nil)
         let ready = try #require(rig.row.ready)
-        #expect(ready.submits == 1...2 && ready.count == 2 && ready.edge == .trailing)
+        #expect(ready.submits == 1...2 && ready.count == 2 && ready.cause == .trailing)
         #expect(ready.first == RowRig.at(0) && ready.due == RowRig.at(3.5))
     }
 
@@ -52,7 +52,7 @@ struct DurableRowSubmitTests {
         rig.submit(2, at: 1.5)
         #expect(rig.submit(3, at: 2.9) == 3)
         rig.settle(at: 3)
-        #expect(rig.row.ready?.edge == .maxWait && rig.row.ready?.due == RowRig.at(3))
+        #expect(rig.row.ready?.cause == .maxWait && rig.row.ready?.due == RowRig.at(3))
     }
 
     @Test
@@ -60,11 +60,11 @@ struct DurableRowSubmitTests {
         var rig = try RowRig(
             .debounce(wait: .seconds(2), edges: [.leading, .trailing], maxCount: 2), combination: .collect)
         #expect(rig.submit(1, at: 0) == 0)
-        #expect(rig.ready == [1] && rig.row.ready?.edge == .leading && rig.pending == nil)
+        #expect(rig.ready == [1] && rig.row.ready?.cause == .leading && rig.pending == nil)
         #expect(rig.claim(at: 0) == true)
         #expect(rig.submit(2, at: 1) == 3)
         #expect(rig.submit(3, at: 1) == 1)
-        #expect(rig.ready == [2, 3] && rig.row.ready?.edge == .maxCount && rig.row.ready?.submits == 2...3)
+        #expect(rig.ready == [2, 3] && rig.row.ready?.cause == .maxCount && rig.row.ready?.submits == 2...3)
     }
 
     @Test
@@ -102,9 +102,10 @@ struct DurableRowSubmitTests {
     // MARK: - Merging
 
     @Test(arguments: [
-        (Combination.latest, [3] as [UInt8]), (.first, [1]), (.collect, [1, 2, 3]),
+        (CombinationRule.latest, [3] as [UInt8]), (.first, [1]), (.collect, [1, 2, 3]),
     ])
-    func `what falls due while a value is ready is merged with it`(combination: Combination, values: [UInt8]) throws {
+    func `what falls due while a value is ready is merged with it`(combination: CombinationRule, values: [UInt8]) throws
+    {
         var rig = try RowRig(combination: combination)
         rig.submit(1, at: 0)
         rig.submit(2, at: 1)
@@ -149,7 +150,7 @@ struct DurableRowSubmitTests {
         var rig = try RowRig()
         rig.submit(1, at: 0)
         #expect(rig.flush(at: 1) == true)
-        #expect(rig.ready == [1] && rig.row.ready?.edge == .flush && !rig.row.gate.isOpen)
+        #expect(rig.ready == [1] && rig.row.ready?.cause == .flush && !rig.row.gate.isOpen)
         #expect(rig.flush(at: 1) == false)
     }
 

@@ -14,7 +14,7 @@ struct RowRig {
     static let lease = CoreDuration.seconds(30)
 
     init(
-        _ policy: Policy? = nil, combination: Combination = .latest, maxBatch: Int? = nil,
+        _ policy: Policy? = nil, combination: CombinationRule = .latest, maxBatch: Int? = nil,
         whileRunning: DurableWhileRunning = .queue, base: Int64 = 0
     ) throws {
         let policy = try policy ?? .debounce(wait: .seconds(2))

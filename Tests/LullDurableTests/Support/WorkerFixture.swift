@@ -23,7 +23,7 @@ struct WorkerFixture: Sendable {
 
     /// A debouncer of two seconds.
     func debouncer(
-        combining: Combination = .latest, maxBatch: Int? = nil
+        combining: CombinationRule = .latest, maxBatch: Int? = nil
     ) async throws -> DurableDebouncer<String, Int> {
         let policy = try Policy.debounce(for: .seconds(2))
         return switch combining {

@@ -93,7 +93,7 @@ extension DurableRun {
     /// A run of a key of its own.
     static func some(_ id: Int64, fence: Int64? = nil, attempt: Int = 1) -> DurableRun {
         let value = DurableRow.Ready(
-            batch: Batch(.bytes([1], of: 1)), submits: 1...1, count: 1, first: .origin, due: .origin, edge: .trailing)
+            batch: Batch(.bytes([1], of: 1)), submits: 1...1, count: 1, first: .origin, due: .origin, cause: .trailing)
         let run = DurableRow.Run(
             value: value, id: id, fence: fence ?? id, owner: 7, attempt: attempt, state: .claimed(until: .farFuture))
         return DurableRun(key: Array("key \(id)".utf8), stored: [[1]], run: run)

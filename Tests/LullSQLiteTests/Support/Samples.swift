@@ -81,7 +81,7 @@ func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
 func debounce(
     _ seconds: Int64, maxWait: Int64? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-    _ combination: Combination = .latest
+    _ combination: CombinationRule = .latest
 ) throws -> DurableRules {
     let policy = try Policy.debounce(
         wait: .seconds(seconds), maxWait: maxWait.map { .seconds($0) }, edges: edges, maxCount: maxCount)

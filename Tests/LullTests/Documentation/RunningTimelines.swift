@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The picture of the rules for running handlers")
 struct RunningTimelines {
-    static let rules: [(name: String, rule: WhileRunning, collects: Bool)] = [
+    static let rules: [(name: String, rule: OverlapPolicy, collects: Bool)] = [
         (".queue", .queue, false), (".cancelRunning", .cancelRunning, false), (".restart", .restart, true),
         ("  whenSubmitted", .restart(interrupting: .whenSubmitted), true), (".concurrent", .concurrent, false),
         (".skip", .skip, false),
@@ -26,7 +26,7 @@ struct RunningTimelines {
     }
 
     /// Submits the values to a debouncer with a wait of one second and a handler that takes four.
-    private func runs(_ rule: WhileRunning, collects: Bool) async -> [Run] {
+    private func runs(_ rule: OverlapPolicy, collects: Bool) async -> [Run] {
         let clock = ManualClock()
         let runs = Guarded<[Run]>([])
         let now = { @Sendable in Int(ManualClock.Instant.zero.duration(to: clock.now).components.seconds) }

@@ -9,7 +9,7 @@ package import LullCore
 /// ```
 ///
 /// For a handler that takes all values as an array, use the initialisers with `collecting`.
-public enum Combining<Value: Sendable>: Sendable {
+public enum Combination<Value: Sendable>: Sendable {
     /// The handler gets the last value; those before it end as superseded.
     case latest
     /// The handler gets the first value; later ones end as absorbed.
@@ -21,7 +21,7 @@ public enum Combining<Value: Sendable>: Sendable {
     /// bound how many; `maxBatch` bounds what one execution gets.
     case merge(@Sendable (_ pending: inout Value, _ value: Value) -> Void)
 
-    package var core: Combination {
+    package var core: CombinationRule {
         switch self {
         case .latest: .latest
         case .first: .first

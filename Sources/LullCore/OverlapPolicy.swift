@@ -3,29 +3,29 @@
 ///
 /// How to choose: <doc:WhileAHandlerRuns>.
 @frozen
-public enum WhileRunning: Hashable, Sendable {
+public enum OverlapPolicy: Hashable, Sendable {
     /// The value waits, at most one for each key, and starts when the running execution has ended.
     case queue
     /// The task of the running execution is cancelled and awaited, then the value starts: no stale answer comes last.
     /// Not allowed where values are collected or merged, since those of the cancelled execution would be lost: use
     /// ``restart``.
-    case cancelRunning(interrupting: Interrupting)
+    case cancelRunning(interrupting: Interruption)
     /// The task of the running execution is cancelled and awaited. If it then throws, its values go back in front of
     /// the newer ones and start with them, as one execution: begin again with everything.
     ///
     /// With `maxWait`, an execution whose oldest submit is that old is not interrupted. Without it, a stream that never
     /// pauses for as long as the handler takes is never finished.
-    case restart(interrupting: Interrupting)
+    case restart(interrupting: Interruption)
     /// The value starts beside the running execution.
     case concurrent
     /// The value is dropped, and its submits end as absorbed; after a flush it waits instead.
     case skip
 
     /// The same, when the newer value falls due.
-    public static var cancelRunning: WhileRunning { .cancelRunning(interrupting: .whenDue) }
+    public static var cancelRunning: OverlapPolicy { .cancelRunning(interrupting: .whenDue) }
 
     /// The same, when the newer value falls due.
-    public static var restart: WhileRunning { .restart(interrupting: .whenDue) }
+    public static var restart: OverlapPolicy { .restart(interrupting: .whenDue) }
 
     /// Whether a submit that is accepted interrupts what is running.
     var interruptsWhenSubmitted: Bool {
@@ -38,7 +38,7 @@ public enum WhileRunning: Hashable, Sendable {
 
 /// When a running execution is interrupted for a newer value of its key (<doc:Semantics>, section 7).
 @frozen
-public enum Interrupting: Hashable, Sendable {
+public enum Interruption: Hashable, Sendable {
     /// When the newer value falls due.
     case whenDue
     /// As soon as the newer value is submitted and accepted: neither absorbed nor rejected.

@@ -1,0 +1,21 @@
+/// The fate of a submit that no handler got (<doc:Semantics>, section 6). `Outcome.get()` throws it.
+@frozen
+public enum NotExecutedError: Error, Hashable, Sendable {
+    /// A later submit of the key replaced it.
+    case superseded
+    /// Another value stood for it: a leading one, a running one, or the first.
+    case absorbed
+    /// It was cancelled.
+    case cancelled
+    /// It was refused, for this reason.
+    case rejected(Rejection)
+}
+
+/// Why a submit was refused at once, and changed nothing.
+@nonexhaustive
+public enum Rejection: Hashable, Sendable {
+    /// The debouncer has been shut down.
+    case shutDown
+    /// As many keys as the `capacity` allows are in a burst or wait to start, and the submit would have added one.
+    case overCapacity
+}

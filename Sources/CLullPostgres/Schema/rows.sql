@@ -265,7 +265,7 @@ BEGIN
                 WHERE w.namespace = store.namespace AND w.key = keys[m.place] AND w.state = expected[m.place]
                 OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED) w;
         END IF;
-        -- It waits for others that write a row, and then finds that it has changed.
+        -- Nobody waits for a row: a claim has the namespace, and another one rows, of which one may be a lost lease.
         WITH changed AS (
             UPDATE work w SET
                 wake = u.wake, run = u.run, claimed_by = u.holder, submitter = u.submitter, ready = u.ready,
@@ -280,10 +280,12 @@ BEGIN
                 ) WITH ORDINALITY u (
                     key, expected, state, wake, run, holder, submitter, ready, has_work, keep, n0, n1, n2, i),
                 LATERAL (
-                    SELECT w.ctid FROM work w WHERE w.namespace = store.namespace AND w.key = u.key OFFSET 0) x
+                    SELECT w.ctid FROM work w
+                    WHERE w.namespace = store.namespace AND w.key = u.key AND w.state = u.expected
+                    OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED) x
                 WHERE u.state IS NOT NULL
             ) u
-            WHERE w.ctid = u.place AND w.state = u.expected
+            WHERE w.ctid = u.place
             RETURNING u.i
         )
         SELECT array_agg(c.i::int) INTO written FROM changed c;

@@ -17,6 +17,7 @@ package final class LoadedKey {
     package internal(set) var after: StoredRow?
     /// New values by their numbers, and the numbers of values that are not needed any more.
     package internal(set) var values: [(number: Int64, bytes: [UInt8])] = []
+    private var greatest = Int64.min
     package private(set) var dropped: [Range<Int64>] = []
     /// How submits have ended, and ends that are not to be kept: those that were extended, and of dead runs that were
     /// taken.
@@ -54,6 +55,7 @@ package final class LoadedKey {
         (values, dropped, others, retried, deletedGeneration) = ([], [], [], nil, nil)
         (ends, removedEnds, tokens, dead, takenDead, folded) = ([], [], [], [], [], [])
         totals = DurableTotals()
+        greatest = .min
     }
 
     private var hasNothingBesidesRow: Bool {
@@ -82,11 +84,12 @@ package final class LoadedKey {
     /// Adds a value under a number.
     func store(_ value: [UInt8], of generation: Int64, at number: Int64, collects: Bool) {
         let bytes = collects ? withUnsafeBytes(of: generation.bigEndian, Array.init) + value : value
-        if let last = values.last?.number, last >= number, let index = values.firstIndex(where: { $0.number == number })
-        {
+        // Nearly all come in order.
+        if number <= greatest, let index = values.firstIndex(where: { $0.number == number }) {
             values[index].bytes = bytes
         } else {
             values.append((number, bytes))
+            greatest = max(greatest, number)
         }
     }
 

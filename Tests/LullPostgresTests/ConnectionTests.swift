@@ -149,7 +149,8 @@ struct ConnectionTests {
         let store = try await PostgresStore(url: proxy.url("lull"))
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         let first = try await submit(0, to: store)
-        proxy.change(to: .losesAnswers)
+        // A column of what the function returns that writes rows.
+        proxy.change(to: .losesAnswers(with: "conflicts"))
         let unanswered = Task { try await submit(5, to: store) }
         func pending() throws -> Int {
             let sql = try SQL(server)

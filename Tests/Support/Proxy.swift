@@ -7,9 +7,8 @@ package final class Proxy: Sendable {
     /// What happens to what comes from the server.
     package enum Mode: Sendable {
         case forwards
-        /// It is thrown away, and the connection is cut when there is some: the client does not learn what was
-        /// committed.
-        case losesAnswers
+        /// What has this text is thrown away, and the connection is cut: the client does not learn what was committed.
+        case losesAnswers(with: String)
         /// The same with one in twenty.
         case losesSomeAnswers
         /// Nothing passes in either direction, and nothing is closed.
@@ -23,12 +22,12 @@ package final class Proxy: Sendable {
         var lost = 0
 
         /// Returns whether an answer is thrown away.
-        mutating func losesAnswer() -> Bool {
+        mutating func losesAnswer(_ bytes: ArraySlice<UInt8>) -> Bool {
             answers += 1
             let isLost =
                 switch mode {
                 case .forwards, .isSilent: false
-                case .losesAnswers: true
+                case .losesAnswers(let text): bytes.firstRange(of: Array(text.utf8)) != nil
                 case .losesSomeAnswers: answers % 20 == 0
                 }
             if isLost { lost += 1 }
@@ -159,7 +158,7 @@ package final class Proxy: Sendable {
             changed.lock()
             while case .isSilent = state.value.mode { changed.wait() }
             changed.unlock()
-            if isAnswer, state.change({ $0.losesAnswer() }) { break }
+            if isAnswer, state.change({ $0.losesAnswer(bytes[..<count]) }) { break }
             var sent = 0
             while sent < count {
                 let written = bytes[sent..<count].withUnsafeBytes {

@@ -159,6 +159,18 @@ extension ConformanceCase {
             try await fixture.submit("d")
             #expect(try await fixture.work() == ["k leading d"])
         },
+        ConformanceCase("what is absorbed extends the range right before it, whatever has ended since") { fixture in
+            try await fixture.open(.debounce(10, .leading))
+            try await fixture.submit("a")
+            let run = try await fixture.claimOne()
+            let first = try await fixture.submit("b")
+            fixture.pass(1)
+            try await fixture.complete(run)
+            fixture.pass(1)
+            let last = try await fixture.submit("c")
+            let absorbed = try await fixture.ended(of: "k").filter { $0.how == .absorbed }.map(\.submits)
+            #expect(absorbed == [first.generation...last.generation])
+        },
         ConformanceCase("what is absorbed while its value waits for a worker ends as that value does") { fixture in
             try await fixture.open(.debounce(10, .leading))
             let first = try await fixture.submit("a")

@@ -160,11 +160,13 @@ package struct MemoryTable: StoreTable {
             return
         }
         self[namespace].endLog.append(entry.key, at: now)
-        if ending.how == .absorbed, let last = self[namespace].ends[entry.key]?.last, last.how == .absorbed,
-            last.submits.upperBound + 1 == ending.submits.lowerBound
+        // Other submits of the key may have ended since.
+        if ending.how == .absorbed, let ends = self[namespace].ends[entry.key],
+            let index = ends.lastIndex(where: { $0.how == .absorbed }),
+            ends[index].submits.upperBound + 1 == ending.submits.lowerBound
         {
-            self[namespace].ends[entry.key]?.removeLast()
-            let submits = last.submits.lowerBound...ending.submits.upperBound
+            let submits = ends[index].submits.lowerBound...ending.submits.upperBound
+            self[namespace].ends[entry.key]?.remove(at: index)
             self[namespace].ends[entry.key]?.append(End(submits: submits, how: .absorbed, at: now))
             return
         }

@@ -223,6 +223,7 @@ struct InboxTests {
         ("SELECT submit('n', NULL::text, 'v')", "22004"), ("SELECT submit('unknown', 'k', 'x')", "LUL01"),
         ("SELECT submit('n', 'k', 'x', context => repeat('é', 512) || 'e')", "54000"),
         ("SELECT submit('n', 'k', 'no JSON')", "22P02"),
+        ("SELECT append('n', 'k', 'sbumit', NULL, 'v', NULL, NULL, false)", "23514"),
         ("SELECT submit('n', '\\x6b'::bytea, convert_to(repeat('x', 16777217), 'UTF8'))", "54000"),
     ])
     func `refuses what can be seen to be wrong`(_ statement: String, _ code: String) async throws {

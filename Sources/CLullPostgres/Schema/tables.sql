@@ -58,9 +58,8 @@ ALTER TABLE numbered ALTER value SET STORAGE EXTERNAL;
 -- Calls of producers that are not the library: whoever touches their key makes them first.
 CREATE TABLE inbox (
     namespace int NOT NULL, key bytea NOT NULL, id bigint GENERATED ALWAYS AS IDENTITY, at bigint NOT NULL,
-    -- submit, touch, flush or cancel.
-    kind text NOT NULL, wait bigint, value bytea, token text, context text,
-    PRIMARY KEY (namespace, key, id)
+    kind text NOT NULL CHECK (kind IN ('submit', 'touch', 'flush', 'cancel')), wait bigint, value bytea, token text,
+    context text, PRIMARY KEY (namespace, key, id)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 ALTER TABLE inbox ALTER value SET STORAGE EXTERNAL;
 CREATE INDEX inbox_by_age ON inbox ((namespace + 0), at);

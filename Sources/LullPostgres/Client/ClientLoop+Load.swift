@@ -147,7 +147,7 @@ private struct Load {
         let found = (0..<4).map { _ in (keys: answer.byteStrings(), states: answer.byteStrings()) }
         let (next, isBusy) = (answer.bigint(), answer.bool())
         let busy = Set(answer.byteStrings().compactMap(\.self))
-        let entries = InboxRows(&answer)
+        let entries = try InboxRows(&answer)
         var loadedKeys: [(key: [UInt8], state: [UInt8]?)] = []
         for (keys, states) in found {
             for (key, state) in zip(keys, states) { if let key { loadedKeys.append((key, state)) } }
@@ -217,7 +217,7 @@ private struct InboxRows {
     private(set) var byKey: [[UInt8]: [InboxEntry]] = [:]
     let count: Int
 
-    init(_ answer: inout RowReader) {
+    init(_ answer: inout RowReader) throws(DurableError) {
         let (keys, ids, kinds, ats) = (answer.byteStrings(), answer.bigints(), answer.texts(), answer.bigints())
         let (waits, values, tokens, contexts) = (
             answer.bigints(), answer.byteStrings(), answer.texts(), answer.texts()
@@ -231,7 +231,9 @@ private struct InboxRows {
                 case "touch": .touch(wait: wait)
                 case "flush": .flush
                 case "cancel": .cancel
-                default: .submit(value: values[index] ?? [], wait: wait, token: tokens[index], context: contexts[index])
+                case "submit":
+                    .submit(value: values[index] ?? [], wait: wait, token: tokens[index], context: contexts[index])
+                default: throw .notUnderstood
                 }
             byKey[key, default: []].append(
                 InboxEntry(call, number: id, at: CoreInstant(microseconds: at), stored: id.bigEndianBytes))

@@ -26,7 +26,7 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
     private let isMerging: Bool
     private let fold: DurableFold<Value>?
     /// What a newer value of a key does to its run: a rule of the namespace.
-    public final let whileRunning: DurableWhileRunning
+    public final let whileRunning: DurableOverlapPolicy
     final let counts = Guarded(DurableCounters())
 
     init(
@@ -71,7 +71,7 @@ extension DurableRules {
     /// - Parameter combining: How values are combined; nil to collect them.
     static func checked<Value>(
         _ combining: Combination<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
-        _ whileRunning: DurableWhileRunning, at site: SourceSite, _ make: () throws(PolicyError) -> Policy
+        _ whileRunning: DurableOverlapPolicy, at site: SourceSite, _ make: () throws(PolicyError) -> Policy
     ) -> DurableRules {
         do {
             return try DurableRules(
@@ -85,7 +85,7 @@ extension DurableRules {
     /// Returns the rules with a policy of the right kind, or stops the program with the rule that is broken.
     static func checked<Value>(
         _ combining: Combination<Value>?, _ maxBatch: Int?, limit: RateLimit?, maxRunning: Int?,
-        _ whileRunning: DurableWhileRunning, _ policy: Policy, is kind: Policy.Kind, at site: SourceSite
+        _ whileRunning: DurableOverlapPolicy, _ policy: Policy, is kind: Policy.Kind, at site: SourceSite
     ) -> DurableRules {
         switch (policy.kind, kind) {
         case (.throttle, .debounce):
@@ -274,7 +274,7 @@ extension DurableCoalescer {
     /// the handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never
     /// returns occupies its key and its slot, and nothing else.
     ///
-    /// In a namespace that restarts runs (``DurableWhileRunning/restart(interrupting:)``), a handler is cancelled when
+    /// In a namespace that restarts runs (``DurableOverlapPolicy/restart(interrupting:)``), a handler is cancelled when
     /// a newer value of its key interrupts the run. If it then throws, that is not a failure, and the value starts with
     /// the newer one.
     ///

@@ -62,7 +62,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, combining: Combination<Value> = .latest, maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
@@ -86,7 +86,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
         collectingFor wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing,
         delayRule: DelayRule = .restart,
         maxCount: Int? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
@@ -128,7 +128,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// - Throws: The same errors as the other form.
     public convenience init(
         policy: Policy, combining: Combination<Value> = .latest, maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line
@@ -144,7 +144,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// Everything else is as in the form with `collectingFor`.
     public convenience init(
         collecting policy: Policy, maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line

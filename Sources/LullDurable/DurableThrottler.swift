@@ -54,7 +54,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combination<Value> = .latest, maxBatch: Int? = nil, limit: RateLimit? = nil, maxRunning: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue, namespace: String,
+        whileRunning: DurableOverlapPolicy = .queue, namespace: String,
         in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
@@ -76,7 +76,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String, in store: any DurableStore,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
@@ -118,7 +118,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// - Throws: The same errors as the other form.
     public convenience init(
         policy: Policy, combining: Combination<Value> = .latest, maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line
@@ -134,7 +134,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// Everything else is as in the form with `collectingEvery`.
     public convenience init(
         collecting policy: Policy, maxBatch: Int? = nil,
-        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue,
+        limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
         namespace: String,
         in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line

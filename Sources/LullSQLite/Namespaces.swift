@@ -166,9 +166,9 @@ extension Statement {
         }
     }
 
-    private func whileRunning() throws(DurableError) -> DurableWhileRunning {
+    private func whileRunning() throws(DurableError) -> DurableOverlapPolicy {
         let name = textOrNull(NamespaceColumn.restart)
-        guard let rule = DurableWhileRunning(name: name) else {
+        guard let rule = DurableOverlapPolicy(name: name) else {
             throw connection.damage("the rule '\(name ?? "")' for running runs")
         }
         return rule

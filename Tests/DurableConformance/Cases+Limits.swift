@@ -226,7 +226,7 @@ extension DurableRules {
     /// What is submitted is due at once.
     fileprivate static func limited(
         _ limit: RateLimit? = nil, _ combination: CombinationRule = .latest, maxRunning: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue
+        whileRunning: DurableOverlapPolicy = .queue
     ) throws -> DurableRules {
         try DurableRules(
             .debounce(wait: .zero), combination: combination, maxBatch: nil, limit: limit, maxRunning: maxRunning,

@@ -10,7 +10,7 @@ struct PolicyOptionsTests {
 
     private func rules(
         _ policy: Policy, _ combination: CombinationRule = .latest, maxBatch: Int? = nil,
-        _ whileRunning: DurableWhileRunning = .queue
+        _ whileRunning: DurableOverlapPolicy = .queue
     ) throws -> DurableRules {
         try DurableRules(policy, combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)
     }

@@ -72,7 +72,7 @@ struct PolicyOptions: Equatable, Sendable {
     }
 
     /// Returns the same rule for a namespace.
-    func storedRunningRule(for subcommand: Subcommand) throws(Failure) -> DurableWhileRunning {
+    func storedRunningRule(for subcommand: Subcommand) throws(Failure) -> DurableOverlapPolicy {
         switch runningRule ?? .queue {
         case .queue: return .queue
         case .restart(let interrupting): return .restart(interrupting: interrupting)

@@ -67,7 +67,7 @@ extension DurableRules {
                         spacing: duration(6).flatMap { $0 > .zero ? $0 : nil })
                 }
             let combination: CombinationRule = parts[7] == 0 ? .latest : parts[7] == 1 ? .first : .collect
-            let whileRunning: DurableWhileRunning =
+            let whileRunning: DurableOverlapPolicy =
                 switch parts[13] {
                 case 1: .restart(interrupting: .whenDue)
                 case 2: .restart(interrupting: .whenSubmitted)

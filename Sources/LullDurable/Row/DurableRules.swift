@@ -19,11 +19,11 @@ public struct DurableRules: Hashable, Sendable {
     /// until another worker takes the run over.
     public let maxRunning: Int?
     /// What a newer value of a key does to its run.
-    public var whileRunning: DurableWhileRunning
+    public var whileRunning: DurableOverlapPolicy
 
     /// Creates the rules of a namespace without a limit on the values in one run.
     public init(
-        _ policy: Policy, combination: CombinationRule = .latest, whileRunning: DurableWhileRunning = .queue
+        _ policy: Policy, combination: CombinationRule = .latest, whileRunning: DurableOverlapPolicy = .queue
     ) {
         self.policy = policy
         self.combination = combination
@@ -41,7 +41,7 @@ public struct DurableRules: Hashable, Sendable {
     public init(
         _ policy: Policy, combination: CombinationRule, isMerging: Bool = false, maxBatch: Int?,
         limit: RateLimit? = nil,
-        maxRunning: Int? = nil, whileRunning: DurableWhileRunning = .queue
+        maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue
     ) throws(PolicyError) {
         try limit?.check()
         if let maxRunning, maxRunning < 1 { throw .maxRunningBelowOne(maxRunning) }
@@ -87,7 +87,7 @@ public struct DurableRules: Hashable, Sendable {
 /// ```
 ///
 /// See <doc:Semantics>, section 7.
-public enum DurableWhileRunning: Hashable, Sendable {
+public enum DurableOverlapPolicy: Hashable, Sendable {
     /// The newer value waits until the run has ended, and is then a run of its own.
     case queue
     /// The run is interrupted: its handler is cancelled, and if it then throws, its values go back in front of the
@@ -102,7 +102,7 @@ public enum DurableWhileRunning: Hashable, Sendable {
     case restart(interrupting: Interruption)
 
     /// The same, when the newer value falls due.
-    public static var restart: DurableWhileRunning { .restart(interrupting: .whenDue) }
+    public static var restart: DurableOverlapPolicy { .restart(interrupting: .whenDue) }
 
     /// When a run is interrupted; nil for never.
     package var interrupting: Interruption? {

@@ -58,7 +58,7 @@ public struct DurableStatus: Hashable, Sendable {
     /// The number of attempts that ended because the handler threw. Leases that expired are in ``lostLeases``, and runs
     /// that a newer value interrupted in ``restarted``.
     public var failures = 0
-    /// The number of times that the values of a run went back for a newer value: see ``DurableWhileRunning``.
+    /// The number of times that the values of a run went back for a newer value: see ``DurableOverlapPolicy``.
     public var restarted = 0
     /// The number of calls of programs in other languages that no worker, and no other call of their key, has made yet.
     public var entries = 0

@@ -187,7 +187,7 @@ extension DurableRules {
         var edges: Edges = []
         if policy.leading { edges.insert(.leading) }
         if policy.trailing { edges.insert(.trailing) }
-        let whileRunning: DurableWhileRunning =
+        let whileRunning: DurableOverlapPolicy =
             switch interrupting {
             case nil: .queue
             case .whenDue: .restart(interrupting: .whenDue)

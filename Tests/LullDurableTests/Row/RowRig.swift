@@ -15,7 +15,7 @@ struct RowRig {
 
     init(
         _ policy: Policy? = nil, combination: CombinationRule = .latest, maxBatch: Int? = nil,
-        whileRunning: DurableWhileRunning = .queue, base: Int64 = 0
+        whileRunning: DurableOverlapPolicy = .queue, base: Int64 = 0
     ) throws {
         let policy = try policy ?? .debounce(wait: .seconds(2))
         rules = try DurableRules(policy, combination: combination, maxBatch: maxBatch, whileRunning: whileRunning)

@@ -60,7 +60,6 @@ package struct Execution<Key, Value> {
     /// The instant at which it was due.
     package var at: CoreInstant
     /// The instant of the oldest submit behind it.
-    @usableFromInline
     package var first: CoreInstant
 
     init(run: RunID, key: Key, batch: Batch<Value>, due: Gate.Due) {

@@ -17,8 +17,9 @@ package final class LoadedKey {
     package internal(set) var after: StoredRow?
     /// New values by their numbers, and the numbers of values that are not needed any more.
     package internal(set) var values: [(number: Int64, bytes: [UInt8])] = []
-    private var greatest = Int64.min
     package private(set) var dropped: [Range<Int64>] = []
+    /// The greatest number of the new values, or of those that there were.
+    private var greatest = Int64.min
     /// How submits have ended, and ends that are not to be kept: those that were extended, and of dead runs that were
     /// taken.
     package internal(set) var ends: [StoredEnd] = []

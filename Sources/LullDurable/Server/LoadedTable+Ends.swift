@@ -12,8 +12,10 @@ extension LoadedTable {
         }
         var end = StoredEnd(ending, at: now)
         if ending.how == .absorbed {
-            let last = try knownEnds(of: entry.key).first { $0.submits.upperBound + 1 == ending.submits.lowerBound }
-            if let last, last.how == .absorbed {
+            let last = try knownEnds(of: entry.key).first {
+                $0.how == .absorbed && $0.submits.upperBound + 1 == ending.submits.lowerBound
+            }
+            if let last {
                 end.submits = last.submits.lowerBound...ending.submits.upperBound
                 remove(last, of: entry.key)
             }

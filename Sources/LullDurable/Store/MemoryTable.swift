@@ -161,11 +161,12 @@ package struct MemoryTable: StoreTable {
         }
         self[namespace].endLog.append(entry.key, at: now)
         // Other submits of the key may have ended since.
-        if ending.how == .absorbed, let ends = self[namespace].ends[entry.key],
-            let index = ends.lastIndex(where: { $0.how == .absorbed }),
-            ends[index].submits.upperBound + 1 == ending.submits.lowerBound
+        if ending.how == .absorbed,
+            let index = self[namespace].ends[entry.key]?.lastIndex(where: { $0.how == .absorbed }),
+            let last = self[namespace].ends[entry.key]?[index],
+            last.submits.upperBound + 1 == ending.submits.lowerBound
         {
-            let submits = ends[index].submits.lowerBound...ending.submits.upperBound
+            let submits = last.submits.lowerBound...ending.submits.upperBound
             self[namespace].ends[entry.key]?.remove(at: index)
             self[namespace].ends[entry.key]?.append(End(submits: submits, how: .absorbed, at: now))
             return

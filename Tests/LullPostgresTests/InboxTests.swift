@@ -201,6 +201,23 @@ struct InboxTests {
         await store.close()
     }
 
+    /// The row that another one has made of the calls meanwhile may be due: whoever finds neither looks again.
+    @Test
+    func `is looked at again soon when others fold it during a claim`() async throws {
+        let (store, sql) = try await open()
+        let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
+        for _ in 0..<100 {
+            try sql("SELECT submit('n', 'k', 'v')")
+            async let folding: Void = store.fold(ShardPlace("n", 0))
+            let answer = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 9))
+            try await folding
+            #expect(answer.runs.count == 1 || answer.next.map { $0 <= .milliseconds(50) } == true)
+            // A run that the worker does not say to have is handed to it again.
+            #expect(try await work(store) == ["k v"])
+        }
+        await store.close()
+    }
+
     // MARK: - What a call may be
 
     @Test

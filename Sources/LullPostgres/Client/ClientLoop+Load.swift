@@ -145,9 +145,16 @@ private struct Load {
                 leastGeneration: floor)
         }
         let found = (0..<4).map { _ in (keys: answer.byteStrings(), states: answer.byteStrings()) }
-        let (next, isBusy) = (answer.bigint(), answer.bool())
+        let next = answer.bigint()
+        var isBusy = answer.bool()
         let busy = Set(answer.byteStrings().compactMap(\.self))
         let entries = try InboxRows(&answer)
+        // Others have made its calls since it was found, and its new row may be due.
+        if zip(found[3].keys, found[3].states).contains(where: { key, state in
+            state == nil && key.map { entries.byKey[$0] == nil } == true
+        }) {
+            isBusy = true
+        }
         var loadedKeys: [(key: [UInt8], state: [UInt8]?)] = []
         for (keys, states) in found {
             for (key, state) in zip(keys, states) { if let key { loadedKeys.append((key, state)) } }

@@ -75,7 +75,9 @@ class PageTest(unittest.TestCase):
         self.until("document.getElementById('story-says').textContent !== 'Looking …'")
 
     def until(self, condition, seconds=10):
-        return self.browser.wait(f"return {condition}", seconds)
+        """Waits for a condition. One about an element that is not there yet does not hold."""
+        script = f"try {{ return {condition}; }} catch (error) {{ if (error instanceof TypeError) return null; throw error; }}"
+        return self.browser.wait(script, seconds)
 
     def until_text(self, selector, part, seconds=10):
         self.browser.wait(f"return (document.querySelector({selector!r})?.textContent ?? '').replace(/\\s+/g, ' ').includes({part!r})", seconds)

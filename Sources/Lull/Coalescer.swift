@@ -80,42 +80,16 @@ extension Coalescer {
 
     /// The number of submits so far, by what became of them (<doc:Observing>; <doc:Semantics>, section 6).
     ///
-    /// A value that has just fallen due counts as ``LullCore/Counters/pending`` until the timer, or another call, has
-    /// handled it. Reading the counters costs a lock; counting costs nothing more.
+    /// ``LullCore/Counters/pending`` includes what is due and waits to start; ``state`` tells them apart. A value that
+    /// has just fallen due counts as pending until the timer, or another call, has handled it. Reading the counters
+    /// costs a lock; counting costs nothing more.
     public var counters: Counters {
         runtime.lock.withLock { runtime.engine.tally }
     }
 
-    /// Whether nothing is pending, waiting to start or running under any key, and all outcomes have been told. Costs a
-    /// lock.
+    /// How much is pending, waiting and running under all keys, now.
     ///
-    /// A view cannot observe it: <doc:Observing> has a class for that.
-    public var isIdle: Bool {
-        runtime.lock.withLock { runtime.engine.isIdle }
-    }
-
-    /// Whether a handler is running, for any key: for a spinner. Costs a lock.
-    ///
-    /// A view cannot observe it: <doc:Observing> has a class for that.
-    public var isRunning: Bool {
-        runtime.lock.withLock { runtime.engine.runningCount > 0 }
-    }
-
-    /// Whether a value is pending under any key: submitted, and not yet due; or held, after its execution was
-    /// interrupted.
-    ///
-    /// A value that is due and waits to start, since its key or all slots are busy, is not pending in this sense,
-    /// although ``LullCore/Counters/pending`` counts it.
-    public var isPending: Bool {
-        timeUntilDue != nil || runtime.lock.withLock { runtime.engine.heldCount > 0 }
-    }
-
-    /// The time until the first pending value falls due, or nil if nothing is pending. With many keys, this starts what
-    /// is due by now, as the timer would.
-    ///
-    /// For a value that is due in the far future this is some 292 years.
-    public var timeUntilDue: Duration? {
-        let now = runtime.now
-        return runtime.nextDue(at: now).map { Duration(now.duration(to: $0)) }
-    }
+    /// Starts what is due by now, as the timer would. Costs a lock, and a look at the keys whose deadlines have
+    /// changed. A view cannot observe it: <doc:Observing> has a class for that.
+    public var state: WorkState { runtime.state }
 }

@@ -66,36 +66,19 @@ public class KeyedCoalescer<Key: Hashable & Sendable, Value: Sendable, Output: S
         runtime.call(.cancel(running: includingRunning), key)
     }
 
-    /// Whether nothing is pending under a key, waiting to start, or running, and the outcomes of its executions have
-    /// been told.
-    public func isIdle(_ key: Key) -> Bool {
-        runtime.isIdle(key)
-    }
-
-    /// Whether a value is pending under a key: submitted, and not yet due; or held, after its execution was
-    /// interrupted. One that is due and waits to start is not.
-    public func isPending(_ key: Key) -> Bool {
-        runtime.isPending(key)
-    }
-
-    /// The time until what is pending under a key falls due, or nil if nothing is pending.
-    public func timeUntilDue(_ key: Key) -> Duration? {
-        runtime.timeUntilDue(key)
-    }
-
-    /// The number of keys with an open gate or a value that waits to start. Together with ``restingKeyCount``,
-    /// `capacity` bounds it. Costs a lock.
+    /// How much is pending, waiting and running under a key, now.
     ///
-    /// Like ``Coalescer/counters``, it reflects what has been handled so far.
-    public var openKeyCount: Int {
-        runtime.lock.withLock { runtime.engine.openCount }
+    /// Starts what is due under the key by now, as the timer would. Costs a look-up and a lock.
+    public func state(of key: Key) -> WorkState {
+        runtime.state(of: key)
     }
 
-    /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3). Costs a lock.
+    /// The number of keys that `capacity` bounds: those with an open gate or a value that waits or is held, and those
+    /// that are remembered for their spacing alone (<doc:Semantics>, section 7). Costs a lock.
     ///
-    /// They are forgotten with the next wake-up or, a few at a time, by later submits: none is made to forget them.
-    public var restingKeyCount: Int {
-        runtime.lock.withLock { runtime.engine.restingCount }
+    /// Keys are forgotten with the next wake-up or, a few at a time, by later submits: none is made to forget them.
+    public var keyCount: Int {
+        runtime.lock.withLock { runtime.engine.openCount + runtime.engine.restingCount }
     }
 }
 

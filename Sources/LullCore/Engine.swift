@@ -163,14 +163,14 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
-    /// Whether a key has a value that is not yet due at `instant`, or one that is held.
-    package func isPending(_ key: Key, at instant: CoreInstant) -> Bool {
-        let index = slotIndex(of: key)
-        return core.nextDue(index, at: instant) != nil || core.isHeld(index, at: instant)
+    /// Does what is due under a key, and returns how things stand there.
+    package mutating func state(of key: Key, at instant: CoreInstant) -> (CoreState, Actions<Key, Value>) {
+        let state = core.state(at: slotIndex(of: key), instant)
+        return (state, takeActions())
     }
 
-    /// Whether any key holds values that an interrupted execution has given back.
-    package var isHolding: Bool { core.heldCount > 0 }
+    /// How things stand under all keys, but for the next due instant.
+    package var state: CoreState { core.state }
 
     /// Whether nothing is pending, waiting or running under any key, and every outcome has been told.
     package var isIdle: Bool { core.isIdle }

@@ -21,12 +21,8 @@ extension SlotEngine {
     package mutating func touch(_ index: UInt32, at instant: CoreInstant, wait: CoreDuration?) {
         let now = advanceNow(to: instant)
         guard index != .max, applyPendingSweeps(to: index) else { return }
+        settleUnlessOpen(index, at: now)
         let slot = slots[index]
-        if !slot.pointee.gate.isOpen(beyond: now, by: setup.policy) {
-            settle(index, at: now)
-            forgetWhenIdle(index)
-            startLimited()
-        }
         guard isTaken(index), slot.pointee.gate.isOpen else { return }
         slot.pointee.gate.touch(at: now, wait: wait, by: setup.policy)
         guard changesEarlier(slot) else { return }
@@ -242,16 +238,6 @@ extension SlotEngine {
             return executions(of: slot)?.pointee.hasStarted != true
         }
         return slot.pointee.gate.count == 0 && slot.pointee.executions == .max
-    }
-
-    /// Whether values of a key are held, as if everything due at `instant` or before had been done.
-    package func isHeld(_ index: UInt32, at instant: CoreInstant) -> Bool {
-        guard index != .max, isHeld(slots[index]), !isUnderWay(at: index, { $0 != .dropUnreachable }) else {
-            return false
-        }
-        // What falls due joins what is held.
-        if slots[index].pointee.gate.count > 0 { return nextDue(index, at: instant) != nil }
-        return !isUnderWay(at: index) { $0 == .dropUnreachable }
     }
 
     /// When what is pending at a slot falls due, as if everything due at `instant` or before had been done.

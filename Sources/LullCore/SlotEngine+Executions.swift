@@ -16,7 +16,7 @@ extension SlotEngine {
 
     /// The number of values behind this many submits.
     @inline(__always)
-    private func size(of count: Int) -> Int { setup.combination == .collect ? count : 1 }
+    func size(of count: Int) -> Int { setup.combination == .collect ? count : 1 }
 
     // MARK: - Falling due
 

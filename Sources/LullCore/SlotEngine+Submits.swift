@@ -172,6 +172,15 @@ extension SlotEngine {
         deadlines.push(DeadlineQueue.Entry(at: due, slot: index, burst: slot.pointee.burst))
     }
 
+    /// Does what one key had due at `now` or before, if that is not certain to be nothing. The key may be forgotten
+    /// then.
+    mutating func settleUnlessOpen(_ index: UInt32, at now: CoreInstant) {
+        if slots[index].pointee.gate.isOpen(beyond: now, by: setup.policy) { return }
+        settle(index, at: now)
+        forgetWhenIdle(index)
+        startLimited()
+    }
+
     /// Does what the gate of one key had due at `now` or before.
     mutating func settle(_ index: UInt32, at now: CoreInstant) {
         let slot = slots[index]

@@ -138,7 +138,7 @@ final class QueueThrottle: Sendable {
             // An operation that is executing cannot be interrupted and goes on.
             let replaces = calls[key]?.replaceable != nil
             if leading {
-                let rest = debouncer.timeUntilDue(key) ?? .zero
+                let rest = debouncer.state(of: key).timeUntilDue ?? .zero
                 if replaces { debouncer.cancel(key, includingRunning: true) }
                 debouncer.submit(call, for: key, after: rest)
                 if rest == .zero { debouncer.flush(key) }

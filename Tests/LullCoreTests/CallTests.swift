@@ -182,17 +182,31 @@ struct CallTests {
     // MARK: - Questions
 
     @Test
-    func `questions answer as if everything due by now had been done, and change nothing`() throws {
+    func `the next due instant is that after everything due by now, and nothing changes`() throws {
         let rig = try Rig(.debounce(10))
-        #expect(!rig.isPending(at: 0))
+        #expect(rig.due(at: 0) == nil)
         rig.submit("1", at: 0)
-        #expect(rig.isPending(at: 9))
         #expect(rig.due(at: 9) == 10)
-        #expect(!rig.isPending(at: 10))
         #expect(rig.due(at: 10) == nil)
-        #expect(rig.isPending(at: 9))
+        #expect(rig.due(at: 9) == 10)
         #expect(rig.engine.alarm == CoreInstant(10))
         #expect(rig.executions == [])
+    }
+
+    @Test
+    func `the state is that after everything due by now, which starts`() throws {
+        let rig = try Rig(.debounce(10), combination: .collect, handlersTakeTime: true)
+        #expect(rig.state(at: 0) == CoreState())
+        for value in ["1", "2"] { rig.submit(value, at: 0) }
+        #expect(rig.state(at: 9) == CoreState(pending: 2, due: 10))
+        #expect(rig.state("other", at: 9) == CoreState())
+        #expect(rig.state(at: 10) == CoreState(running: 2))
+        #expect(rig.executions == ["10 trailing 1+2 ×2"])
+        rig.submit("3", at: 10, wait: 0)
+        for value in ["4", "5"] { rig.submit(value, at: 11) }
+        #expect(rig.state(at: 11) == CoreState(pending: 2, waiting: 1, running: 2, due: 21))
+        rig.end("2")
+        #expect(rig.state(at: 11) == CoreState(pending: 2, running: 1, due: 21))
     }
 
     @Test
@@ -202,16 +216,6 @@ struct CallTests {
         rig.advance(to: 5)
         rig.submit("2", "other", at: 30)
         #expect(rig.due(at: 0) == nil)
-    }
-
-    @Test
-    func `what is waiting is not pending`() throws {
-        let rig = try Rig(.debounce(10), handlersTakeTime: true)
-        rig.submit("1", at: 0, wait: 0)
-        rig.submit("2", at: 1, wait: 0)
-        rig.advance(to: 1)
-        #expect(!rig.isPending(at: 1))
-        #expect(rig.engine.counters.pending == 1)
     }
 
     @Test

@@ -186,7 +186,7 @@ struct KeyIndexTests {
         // The last key keeps its slot, above many empty blocks.
         for key in 0..<99_999 { _ = engine.cancel(key, at: .origin) }
         #expect(engine.core.keyIndex.footprint <= 8192)
-        #expect(engine.isPending(99_999, at: .origin) && !engine.isPending(0, at: .origin))
+        #expect(engine.nextDue(99_999, at: .origin) != nil && engine.nextDue(0, at: .origin) == nil)
         _ = engine.cancel(99_999, at: .origin)
         #expect(engine.core.keyIndex.footprint <= 512)
         #expect(engine.checkInvariants() == [])
@@ -201,7 +201,7 @@ struct KeyIndexTests {
             _ = engine.submit(key, for: key, at: .origin)
         }
         #expect(engine.core.keyIndex.capacity <= 4096)
-        #expect((49_000..<50_000).allSatisfy { engine.isPending($0, at: .origin) })
+        #expect((49_000..<50_000).allSatisfy { engine.nextDue($0, at: .origin) != nil })
         #expect(engine.checkInvariants() == [])
     }
 
@@ -215,7 +215,7 @@ struct KeyIndexTests {
         for name in 0..<1000 { _ = engine.submit(name, for: Key(name: name), at: .origin) }
         #expect(engine.openKeyCount == 1000)
         for name in stride(from: 0, to: 1000, by: 3) { _ = engine.cancel(Key(name: name), at: .origin) }
-        for name in 0..<1000 { #expect(engine.isPending(Key(name: name), at: .origin) == (name % 3 != 0)) }
+        for name in 0..<1000 { #expect((engine.nextDue(Key(name: name), at: .origin) != nil) == (name % 3 != 0)) }
         #expect(engine.checkInvariants() == [])
     }
 }

@@ -259,11 +259,14 @@ public struct ReferenceModel: Sendable {
         return then.keys.filter { key == nil || $0.key == key }.compactMap { $0.gate.due }.min()
     }
 
-    /// Returns whether a key has a value that is not yet due.
-    public func isPending(_ key: String, at instant: Int) -> Bool {
-        var then = self
-        then.advance(to: instant)
-        return then.keys.contains { $0.key == key && ($0.gate.due != nil || $0.held != nil) }
+    /// Returns the numbers of values of a key, or of all, that are pending or held, wait to start, and are handled.
+    public func state(_ key: String? = nil) -> [Int] {
+        let keys = keys.filter { key == nil || $0.key == key }
+        return [
+            keys.reduce(0) { $0 + $1.values.count + ($1.held?.values.count ?? 0) },
+            keys.reduce(0) { $0 + ($1.waiting?.values.count ?? 0) },
+            keys.reduce(0) { $0 + $1.running.reduce(0) { $0 + ($1.telling == nil ? $1.values.count : 0) } },
+        ]
     }
 
     /// The number of keys with an open gate or a waiting value, after everything due by `now` has been done.

@@ -25,7 +25,7 @@ struct AllKeysTests {
         await it.flushAndWait()
         #expect(Set(seen.all) == Set(0..<keys) && seen.all.count == keys)
         #expect(it.counters.executed == keys)
-        #expect(it.openKeyCount == 0)
+        #expect(it.keyCount == 0)
     }
 
     @Test
@@ -36,7 +36,7 @@ struct AllKeysTests {
         for key in 0..<keys { it.submit(key, for: key) }
         it.cancel()
         #expect(it.counters.cancelled == keys)
-        #expect(!it.isPending && it.timeUntilDue == nil)
+        #expect(it.state.pending == 0 && it.state.timeUntilDue == nil)
         it.submit(7, for: 7)
         await clock.advance(by: .zero)
         #expect(seen.all.last == 7, "an idle gate leads again")
@@ -56,9 +56,9 @@ struct AllKeysTests {
         let it = make()
         for key in 0..<keys { it.submit(key, for: key, after: .seconds(10 + key)) }
         for key in 0..<keys - 5 { it.submit(key, for: key, after: .seconds(100_000)) }
-        #expect(it.timeUntilDue == .seconds(10 + keys - 5))
+        #expect(it.state.timeUntilDue == .seconds(10 + keys - 5))
         await clock.advance(by: .seconds(10 + keys - 4))
-        #expect(it.timeUntilDue == .seconds(1))
+        #expect(it.state.timeUntilDue == .seconds(1))
         #expect(seen.all == [keys - 5, keys - 4])
     }
 
@@ -133,9 +133,9 @@ struct AllKeysTests {
         let now = runtime.now
         var sweep = runtime.lock.withLock { runtime.engine.beginSweep(.cancel(running: true), at: now, waiter: nil) }
         door.open()
-        while it.isRunning { await Task.yield() }
+        while it.state.running > 0 { await Task.yield() }
         runtime.handle { runtime.engine.continueSweep(&sweep, limit: .max) }
-        try await waitUntil { it.isIdle }
-        #expect(it.isIdle && it.counters.cancelled == 1)
+        try await waitUntil { it.state.isDone }
+        #expect(it.counters.cancelled == 1)
     }
 }

@@ -33,7 +33,7 @@ struct BusyQueueTests {
         it(1)
         try await waitUntil { it.counters.running >= 1 }
         async let second = it.outcome(of: 2)
-        try await waitUntil { it.counters.submitted >= 2 && !it.isPending }
+        try await waitUntil { it.counters.submitted >= 2 && it.state.pending == 0 }
         it(3)
         #expect(try await Ended(second) == .superseded)
         queue.resume()

@@ -102,7 +102,7 @@ struct ReleasedValueTests {
         it?.shutDown(discardingPending: true)
         it?.submit(Thing(0, log), for: Thing(0, log)) { _ in }
         await clock.advance(by: .seconds(10))
-        #expect(it?.counters.addUp == true && it?.isIdle == true)
+        #expect(it?.counters.addUp == true && it?.state.isDone == true)
         it = nil
     }
 }

@@ -41,7 +41,7 @@ struct RestartTests {
         #expect(seen.all.last == "a answers [1, 2, 3]")
         #expect(outcomes.all == [.executed(3), .executed(3), .executed(3)])
         #expect(bot.counters.executed == 3)
-        #expect(bot.isIdle)
+        #expect(bot.state.isDone)
     }
 
     @Test
@@ -49,11 +49,11 @@ struct RestartTests {
         let bot = bot(.restart(interrupting: .whenSubmitted))
         bot.submit(1, for: "a")
         await clock.advance(by: .seconds(3))
-        #expect(bot.isRunning)
+        #expect(bot.state.running > 0)
         bot.submit(2, for: "a")
         await clock.advance(by: .zero)
-        #expect(!bot.isRunning)
-        #expect(bot.isPending("a") && bot.isPending)
+        #expect(bot.state.running == 0)
+        #expect(bot.state(of: "a").pending > 0 && bot.state.pending > 0)
         #expect(bot.counters.pending == 2)
         await clock.advance(by: .seconds(2))
         #expect(seen.all == ["a begins [1]", "a begins [1, 2]"])
@@ -174,7 +174,7 @@ struct RestartTests {
         await clock.advance(by: .seconds(30))
         #expect(it.counters.cancelled == 2)
         #expect(it.counters.restarted == 0)
-        #expect(it.isIdle)
+        #expect(it.state.isDone)
     }
 
     @Test(arguments: [EndPolicy.executeWhenDue, .flush, .drop])
@@ -230,7 +230,7 @@ struct RestartTests {
                 }
             }
         }
-        while !it.isIdle { await it.flushAndWait() }
+        while !it.state.isDone { await it.flushAndWait() }
         #expect(sum.all.reduce(0, +) == 10_000)
         #expect(it.counters.executed == 10_000)
         #expect(it.counters.addUp)

@@ -96,7 +96,7 @@ struct ScenarioTests {
             }
             await clock.advance(by: .zero)
         }
-        while let due = it.timeUntilDue { await clock.advance(by: due) }
+        while let due = it.state.timeUntilDue { await clock.advance(by: due) }
         #expect(it.counters.addUp)
         #expect(it.counters.pending + it.counters.running == 0)
 

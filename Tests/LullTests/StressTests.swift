@@ -58,7 +58,7 @@ struct StressTests {
                         case 2: it.flush()
                         case 3: it.cancel(includingRunning: Bool.random(using: &random))
                         case 4: await it.flushAndWait(key)
-                        case 5: _ = it.isPending(key)
+                        case 5: _ = it.state(of: key)
                         case 6: #expect(it.counters.addUp)
                         case 7 where value > operations - 5: it.shutDown(discardingPending: Bool.random(using: &random))
                         default: break
@@ -85,7 +85,7 @@ struct StressTests {
         #expect(counted["absorbed", default: 0] == counters.absorbed)
         #expect(counted["cancelled", default: 0] == counters.cancelled)
         #expect(counted["rejected", default: 0] == counters.rejected)
-        #expect(it.openKeyCount == 0)
+        #expect(it.keyCount == 0)
     }
 
     @Test

@@ -52,12 +52,11 @@ struct TellingTests {
         await clock.advance(by: .zero)
         #expect(seen.all == ["a 1", "a failed"])
         #expect(it.counters.failed == 1)
-        #expect(it.counters.running == 0)
-        #expect(!it.isIdle("a"))
+        #expect(it.state(of: "a").running == 0 && it.state(of: "a").waiting == 1)
         await clock.advance(by: .seconds(1))
         #expect(seen.all == ["a 1", "a failed", "a was told", "a 2", "a failed"])
         await clock.advance(by: .seconds(1))
-        #expect(it.isIdle("a"))
+        #expect(it.state(of: "a").isDone)
         #expect(it.counters.addUp)
     }
 

@@ -138,7 +138,7 @@ enum Stalls {
     private static func questions(_ keys: Int, _ aim: Aim) -> Stall {
         let debouncer = crowd(of: keys)
         return beside(debouncer, keys, aim) {
-            for _ in 0..<3 { precondition(debouncer.isPending && debouncer.timeUntilDue != nil) }
+            for _ in 0..<3 { precondition(debouncer.state.timeUntilDue != nil) }
         }
     }
 

@@ -9,7 +9,7 @@ final class Door {
     func opens(with attempt: String) -> Bool {
         guard !isLocked else { return false }
         guard attempt == "1234" else {
-            wrongOnes = recent.isPending ? wrongOnes + 1 : 1
+            wrongOnes = recent.state.pending > 0 ? wrongOnes + 1 : 1
             isLocked = wrongOnes == 3
             recent()
             return false

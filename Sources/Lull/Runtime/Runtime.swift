@@ -171,19 +171,10 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         }
     }
 
-    func isIdle(_ key: Key) -> Bool { lock.withLock { engine.isIdle(slotIndex(of: key)) } }
-
-    func isPending(_ key: Key) -> Bool {
+    /// How things stand under a key.
+    func state(of key: Key) -> WorkState {
         let now = self.now
-        return lock.withLock {
-            let index = slotIndex(of: key)
-            return engine.nextDue(index, at: now) != nil || engine.isHeld(index, at: now)
-        }
-    }
-
-    func timeUntilDue(_ key: Key) -> Duration? {
-        let now = self.now
-        return lock.withLock { engine.nextDue(slotIndex(of: key), at: now) }.map { Duration(now.duration(to: $0)) }
+        return WorkState(handle { engine.state(at: slotIndex(of: key), now) }, at: now)
     }
 
     // MARK: - Moving keys and values

@@ -99,18 +99,18 @@ extension RuntimeCore {
         }
     }
 
-    /// Returns when the next value of any key falls due.
-    ///
-    /// With many keys it starts what is due by now, as the timer would, and searches the deadline queue in portions.
-    func nextDue(at now: CoreInstant) -> CoreInstant? {
-        let (isFound, due) = lock.withLock {
-            engine.keyCount > Self.keysAtOnce ? (false, nil) : (true, engine.nextDue(at: now))
-        }
-        if isFound { return due }
+    /// How things stand under all keys. With many, it searches the queue of deadlines in portions.
+    var state: WorkState {
+        let now = self.now
         while true {
             catchUp(to: now)
-            let (isExact, due) = lock.withLock { engine.refineNextDue(at: now, budget: 16 * Self.keysAtOnce) }
-            if isExact { return due }
+            let state = lock.withLock { () -> CoreState? in
+                let (isExact, due) = engine.refineNextDue(at: now, budget: 16 * Self.keysAtOnce)
+                var state = engine.state
+                state.due = due
+                return isExact ? state : nil
+            }
+            if let state { return WorkState(state, at: now) }
             pauseBetweenPortions()
         }
     }

@@ -218,10 +218,17 @@ final class Comparison {
             if found.map({ Int($0.nanoseconds) }) != expected {
                 return "next due of \(key ?? "all") at \(at): \(describe(found)) instead of \(describe(expected))"
             }
-            if let key, engine.isPending(key, at: CoreInstant(at)) != model.isPending(key, at: at) {
-                return "pending of \(key)"
-            }
         }
+        arrive(at)
+        for key in ["a", "b", "c", "d", "e", "f"] {
+            let (state, actions) = engine.state(of: key, at: CoreInstant(at))
+            note(actions)
+            let found = [state.pending, state.waiting, state.running]
+            // A lazy engine has not started the values of other keys.
+            if !isLazy, found != model.state(key) { return "state of \(key): \(found) instead of \(model.state(key))" }
+        }
+        let all = [engine.state.pending, engine.state.waiting, engine.state.running]
+        if !isLazy, all != model.state() { return "state: \(all) instead of \(model.state())" }
         return nil
     }
 

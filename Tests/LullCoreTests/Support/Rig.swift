@@ -107,7 +107,12 @@ final class Rig {
         return (key.map { engine.nextDue($0, at: at) } ?? engine.nextDue(at: at)).map { Int($0.nanoseconds) }
     }
 
-    func isPending(_ key: String = "k", at instant: Int) -> Bool { engine.isPending(key, at: CoreInstant(instant)) }
+    /// How things stand under a key, once everything has been done that was due.
+    func state(_ key: String = "k", at instant: Int) -> CoreState {
+        let (state, actions) = engine.state(of: key, at: CoreInstant(instant))
+        note(actions)
+        return state
+    }
 
     var isIdle: Bool { engine.isIdle("k") }
 
@@ -163,5 +168,13 @@ extension Policy {
     static func throttle(_ interval: Int, _ edges: Edges = [.leading, .trailing], maxCount: Int? = nil) throws -> Policy
     {
         try .throttle(interval: CoreDuration(interval), edges: edges, maxCount: maxCount)
+    }
+}
+
+extension CoreState {
+    init(pending: Int = 0, waiting: Int = 0, running: Int = 0, due: Int? = nil) {
+        self.init()
+        (self.pending, self.waiting, self.running) = (pending, waiting, running)
+        self.due = due.map { CoreInstant($0) }
     }
 }

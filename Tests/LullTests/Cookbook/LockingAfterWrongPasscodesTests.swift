@@ -23,7 +23,7 @@ struct LockingAfterWrongPasscodesTests {
         func opens(with attempt: String) -> Bool {
             guard !isLocked else { return false }
             guard attempt == passcode else {
-                wrongOnes = recent.isPending ? wrongOnes + 1 : 1
+                wrongOnes = recent.state.pending > 0 ? wrongOnes + 1 : 1
                 isLocked = wrongOnes == 3
                 recent()
                 return false

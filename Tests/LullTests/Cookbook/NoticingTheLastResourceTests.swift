@@ -33,7 +33,7 @@ struct NoticingTheLastResourceTests {
 
         private func noteRest(after resources: [String]) {
             self.resources += resources
-            isComplete = !complete.isPending
+            isComplete = complete.state.pending == 0
         }
     }
 

@@ -128,16 +128,28 @@ struct CommentSamples {
     }
 
     @Test
+    func `what is still to be done`() async {
+        let save = Debouncer(for: .seconds(2)) { (draft: Draft) in try await api.save(draft) }
+        var isSaved = true
+        save(draft)
+        isSaved = save.state.isDone
+        #expect(!isSaved)
+        await save.flushAndWait()
+        isSaved = save.state.isDone
+        #expect(isSaved)
+    }
+
+    @Test
     func `settings from outside`() async throws {
         do {
             let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
             let save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
-            #expect(!save.isPending)
+            #expect(save.state.pending == 0)
         }
         do {
             let policy = try Policy.throttle(every: settings.interval)
             let report = Throttler(policy: policy) { (position: Position) in try await server.report(position) }
-            #expect(!report.isPending)
+            #expect(report.state.pending == 0)
         }
         var save: Debouncer<Draft, Int>?
         do {

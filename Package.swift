@@ -62,7 +62,7 @@ let package = Package(
             name: "LullCoreTests", dependencies: ["LullCore", "LullEmbedded", "LullReference", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "LullTests", dependencies: ["Lull", "LullTesting", "LullReference", "TestSupport"],
+            name: "LullTests", dependencies: ["Lull", "LullDispatch", "LullTesting", "LullReference", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],

@@ -20,6 +20,7 @@ let package = Package(
                 "Allocations",
                 "UpsertFloor",
                 .product(name: "Lull", package: "swift-lull"),
+                .product(name: "LullDispatch", package: "swift-lull"),
                 .product(name: "LullDurable", package: "swift-lull"),
                 .product(name: "LullSQLite", package: "swift-lull"),
                 .product(name: "LullPostgres", package: "swift-lull"),

@@ -15,7 +15,7 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
     // subclasses, which have none.
     @usableFromInline package final let runtime: Runtime<Key, Value, Output>
 
-    init(
+    package init(
         _ options: CheckedOptions, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
         _ handler: Runtime<Key, Value, Output>.Handler
     ) {

@@ -1,4 +1,3 @@
-public import Dispatch
 public import LullCore
 
 /// Runs a handler with the newest value once a burst of submits has ended.
@@ -77,8 +76,10 @@ extension Debouncer {
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. For settings from a
-    /// file or a server, make a policy with `Policy.debounce`, which throws, and use the initialiser that takes it.
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. `Policy.debounce`, which
+    /// throws, checks settings from a file or a server.
+    ///
+    /// For code with queues, `LullDispatch` has a form with `on: queue`.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst has ended. Zero coalesces nothing.
@@ -117,65 +118,6 @@ extension Debouncer {
             .inTask(combining.fold, handler))
     }
 
-    /// Creates a debouncer with a checked policy: for settings from a file or a server.
-    ///
-    /// ```swift
-    /// let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
-    /// let save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
-    /// ```
-    ///
-    /// A throttle policy stops the program with a message, and so do options that are part of the policy.
-    ///
-    /// - Parameters:
-    ///   - policy: When values fall due, as made by `Policy.debounce`.
-    ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: The rule for a value that falls due while the handler is still running
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
-    ///     `.restart`.
-    ///   - options: Limits and less common settings. The defaults suit most programs.
-    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
-    ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error of every execution whose handler throws, on the actor of the closure.
-    ///     Without it, an error that no awaiting caller or completion receives is written to standard error, with
-    ///     `fileID` and `line`.
-    ///   - fileID: The file that this message names; leave it out.
-    ///   - line: The line that this message names; leave it out.
-    ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
-    public convenience init(
-        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
-        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Value) async throws -> Output
-    ) {
-        self.init(
-            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock,
-            onFailure,
-            .inTask(combining.fold, handler))
-    }
-
-    /// Creates a debouncer with a synchronous handler that runs on a queue: for code without Swift concurrency.
-    ///
-    /// A handler that blocks delays everything else on a serial `queue`. A synchronous handler is never interrupted.
-    /// With the default clock, neither timer nor handler needs a thread of the cooperative pool. The other parameters
-    /// are those of the form without `on`.
-    public convenience init(
-        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil,
-        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
-        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Value) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, combining.fold, handler))
-    }
-
     /// Creates a debouncer whose handler gets all values of an execution, in order, in a task of its own.
     ///
     /// ```swift
@@ -203,26 +145,6 @@ extension Debouncer {
             clock, onFailure,
             .inTask(collecting: handler))
     }
-
-    /// Creates a debouncer whose handler gets all values of an execution, in order, on a queue.
-    ///
-    /// The parameters are those of the forms with `collecting` and with `on`.
-    public convenience init(
-        collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil,
-        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable ([Value]) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, collecting: handler))
-    }
 }
 
 extension Debouncer where Value == Void {
@@ -243,25 +165,5 @@ extension Debouncer where Value == Void {
                 at: SourceSite(fileID, line)),
             clock, onFailure,
             .inTask(handler))
-    }
-
-    /// Creates a debouncer without a value, with a synchronous handler that runs on a queue.
-    ///
-    /// The parameters are those of the form with a value.
-    public convenience init(
-        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil,
-        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable () throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, handler))
     }
 }

@@ -1,4 +1,3 @@
-public import Dispatch
 public import LullCore
 
 /// Runs a handler for each key, with the key's newest value, once the burst of submits under that key has ended.
@@ -86,8 +85,10 @@ extension KeyedDebouncer {
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. For settings from a
-    /// file or a server, make a policy with `Policy.debounce`, which throws, and use the initialiser that takes it.
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. `Policy.debounce`, which
+    /// throws, checks settings from a file or a server.
+    ///
+    /// For code with queues, `LullDispatch` has a form with `on: queue`.
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst has ended. Zero coalesces nothing.
@@ -127,61 +128,6 @@ extension KeyedDebouncer {
             .inTask(combining.fold, handler))
     }
 
-    /// Creates a debouncer with a checked policy: for settings from a file or a server.
-    ///
-    /// A throttle policy stops the program with a message, and so do options that are part of the policy.
-    ///
-    /// - Parameters:
-    ///   - policy: When values fall due, as made by `Policy.debounce`.
-    ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
-    ///     `.restart`.
-    ///   - options: Limits and less common settings. The defaults suit most programs.
-    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
-    ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error and the key of every execution whose handler throws, on the actor of the
-    ///     closure. Without it, an error that no awaiting caller or completion receives is written to standard error,
-    ///     with `fileID` and `line`.
-    ///   - fileID: The file that this message names; leave it out.
-    ///   - line: The line that this message names; leave it out.
-    ///   - handler: Handles a key's value. It may throw, and may call anything on the same debouncer.
-    public convenience init(
-        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
-        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID,
-        line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
-    ) {
-        self.init(
-            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock, onFailure,
-            .inTask(combining.fold, handler))
-    }
-
-    /// Creates a debouncer with a synchronous handler that runs on a queue: for code without Swift concurrency.
-    ///
-    /// A handler that blocks delays everything else on a serial `queue`, other keys included. A synchronous handler is
-    /// never interrupted. With the default clock, neither timer nor handler needs a thread of the cooperative pool. The
-    /// other parameters are those of the form without `on`.
-    public convenience init(
-        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil,
-        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
-        options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID,
-        line: UInt = #line,
-        handler: @escaping @Sendable (Key, Value) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, combining.fold, handler))
-    }
-
     /// Creates a debouncer whose handler gets all values of an execution, in order, in a task of its own.
     ///
     /// The values are kept until then: give a `maxCount` or a `maxWait` if there may be many. `maxCount` decides when
@@ -203,27 +149,6 @@ extension KeyedDebouncer {
                 at: SourceSite(fileID, line)),
             clock, onFailure,
             .inTask(collecting: handler))
-    }
-
-    /// Creates a debouncer whose handler gets all values of an execution, in order, on a queue.
-    ///
-    /// The parameters are those of the forms with `collecting` and with `on`.
-    public convenience init(
-        collectingFor wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil,
-        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID,
-        line: UInt = #line,
-        handler: @escaping @Sendable (Key, [Value]) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .collect, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, collecting: handler))
     }
 }
 
@@ -249,24 +174,5 @@ extension KeyedDebouncer where Value == Void {
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
                 at: SourceSite(fileID, line)), clock, onFailure,
             .inTask(handler))
-    }
-
-    /// Creates a debouncer without a value, with a synchronous handler that runs on a queue.
-    ///
-    /// The parameters are those of the form with a value.
-    public convenience init(
-        for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil,
-        whileRunning: OverlapPolicy = .queue, options: DebounceOptions = DebounceOptions(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, .latest, whileRunning,
-                at: SourceSite(fileID, line)), clock, onFailure, .onQueue(queue, handler)
-        )
     }
 }

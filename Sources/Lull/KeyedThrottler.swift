@@ -1,4 +1,3 @@
-public import Dispatch
 public import LullCore
 
 /// Runs a handler for each key, with the key's newest value, at most once per interval.
@@ -26,8 +25,10 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. For settings from a
-    /// file or a server, make a policy with `Policy.throttle`, which throws, and use the initialiser that takes it.
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. `Policy.throttle`, which
+    /// throws, checks settings from a file or a server.
+    ///
+    /// For code with queues, `LullDispatch` has a form with `on: queue`.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. Zero coalesces nothing.
@@ -66,60 +67,6 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
             .inTask(combining.fold, handler))
     }
 
-    /// Creates a throttler with a checked policy: for settings from a file or a server.
-    ///
-    /// A debounce policy stops the program with a message, and so do options that are part of the policy.
-    ///
-    /// - Parameters:
-    ///   - policy: When values fall due, as made by `Policy.throttle`.
-    ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
-    ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
-    ///     `.restart`.
-    ///   - options: Limits and less common settings. The defaults suit most programs.
-    ///   - clock: Measures the waits. The default goes on while the machine sleeps. For tests, `LullTesting` has
-    ///     `ManualClock` (<doc:Testing>).
-    ///   - onFailure: Called with the error and the key of every execution whose handler throws, on the actor of the
-    ///     closure. Without it, an error that no awaiting caller or completion receives is written to standard error,
-    ///     with `fileID` and `line`.
-    ///   - fileID: The file that this message names; leave it out.
-    ///   - line: The line that this message names; leave it out.
-    ///   - handler: Handles a key's value. It may throw, and may call anything on the same throttler.
-    public convenience init(
-        policy: Policy, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
-        options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID,
-        line: UInt = #line,
-        @_inheritActorContext handler: @escaping @Sendable @isolated(any) (Key, Value) async throws -> Output
-    ) {
-        self.init(
-            options.checked(policy, combining.core, whileRunning, at: SourceSite(fileID, line)), clock, onFailure,
-            .inTask(combining.fold, handler))
-    }
-
-    /// Creates a throttler with a synchronous handler that runs on a queue: for code without Swift concurrency.
-    ///
-    /// A handler that blocks delays everything else on a serial `queue`, other keys included. A synchronous handler is
-    /// never interrupted. With the default clock, neither timer nor handler needs a thread of the cooperative pool. The
-    /// other parameters are those of the form without `on`.
-    public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
-        options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID,
-        line: UInt = #line,
-        handler: @escaping @Sendable (Key, Value) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, combining.fold, handler))
-    }
-
     /// Creates a throttler whose handler gets all values of an execution, in order, in a task of its own.
     ///
     /// The values are kept until then: give a `maxCount` if there may be many. `maxCount` decides when to execute;
@@ -142,27 +89,6 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
             clock, onFailure,
             .inTask(collecting: handler))
     }
-
-    /// Creates a throttler whose handler gets all values of an execution, in order, on a queue.
-    ///
-    /// The parameters are those of the forms with `collecting` and with `on`.
-    public convenience init(
-        collectingEvery interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing],
-        maxCount: Int? = nil,
-        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID,
-        line: UInt = #line,
-        handler: @escaping @Sendable (Key, [Value]) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                every: interval, edges: edges, maxCount: maxCount, .collect, whileRunning,
-                at: SourceSite(fileID, line)),
-            clock, onFailure,
-            .onQueue(queue, collecting: handler))
-    }
 }
 
 extension KeyedThrottler where Value == Void {
@@ -182,22 +108,5 @@ extension KeyedThrottler where Value == Void {
                 every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
             clock, onFailure,
             .inTask(handler))
-    }
-
-    /// Creates a throttler without a value, with a synchronous handler that runs on a queue.
-    ///
-    /// The parameters are those of the form with a value.
-    public convenience init(
-        every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
-        fileID: StaticString = #fileID, line: UInt = #line,
-        handler: @escaping @Sendable (Key) throws -> Output
-    ) {
-        self.init(
-            options.checked(
-                every: interval, edges: edges, maxCount: maxCount, .latest, whileRunning, at: SourceSite(fileID, line)),
-            clock, onFailure, .onQueue(queue, handler))
     }
 }

@@ -9,7 +9,7 @@ public import LullCore
 /// ```
 public struct DebounceOptions: Sendable {
     /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
-    /// Nil for `restart`, or for the rule of a given policy.
+    /// Nil for `restart`.
     public var delayRule: DelayRule?
     /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be
     /// due earlier waits (<doc:WhenItPausesButNotTooOften>). Nil or zero for none.
@@ -50,12 +50,11 @@ public struct DebounceOptions: Sendable {
     }
 }
 
-// Not inlined, here and below: every initialiser checks its options, and twenty-eight copies would be 25 kB of a
-// program.
+// Not inlined, here and below: every initialiser checks its options, and each copy would be a kilobyte of a program.
 
 extension DebounceOptions: ExecutionOptions {
     @inline(never)
-    func checked(
+    package func checked(
         for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: CombinationRule,
         _ whileRunning: OverlapPolicy, at site: SourceSite
     ) -> CheckedOptions {
@@ -64,17 +63,6 @@ extension DebounceOptions: ExecutionOptions {
                 for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount,
                 spacing: spacing)
         }
-    }
-
-    @inline(never)
-    func checked(
-        _ policy: Policy, _ combination: CombinationRule, _ whileRunning: OverlapPolicy, at site: SourceSite
-    ) -> CheckedOptions {
-        require(policy.kind == .debounce, "the policy is a throttle, which is what a throttler takes", at: site)
-        require(
-            delayRule == nil && spacing == nil,
-            "the policy has a delayRule and a spacing of its own: leave them out of the options", at: site)
-        return checked(combination, whileRunning, at: site) { policy }
     }
 }
 
@@ -120,21 +108,13 @@ public struct ThrottleOptions: Sendable {
 
 extension ThrottleOptions: ExecutionOptions {
     @inline(never)
-    func checked(
+    package func checked(
         every interval: Duration, edges: Edges, maxCount: Int?, _ combination: CombinationRule,
         _ whileRunning: OverlapPolicy, at site: SourceSite
     ) -> CheckedOptions {
         checked(combination, whileRunning, at: site) { () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
-    }
-
-    @inline(never)
-    func checked(
-        _ policy: Policy, _ combination: CombinationRule, _ whileRunning: OverlapPolicy, at site: SourceSite
-    ) -> CheckedOptions {
-        require(policy.kind == .throttle, "the policy is a debounce, which is what a debouncer takes", at: site)
-        return checked(combination, whileRunning, at: site) { policy }
     }
 }
 
@@ -150,7 +130,7 @@ public enum EndPolicy: Hashable, Sendable {
 }
 
 /// The options of a debouncer or throttler, with its policy, after they have been checked.
-struct CheckedOptions {
+package struct CheckedOptions {
     let setup: Setup
     let atEnd: EndPolicy
     let tolerance: Duration

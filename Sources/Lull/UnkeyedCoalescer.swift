@@ -4,7 +4,7 @@ internal import LullCore
 public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     Coalescer<NoKey, Value, Output>, @unchecked Sendable  // See the superclass.
 {
-    init(
+    package init(
         _ options: CheckedOptions, _ clock: any Clock<Duration>,
         _ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?,
         _ handler: Runtime<NoKey, Value, Output>.Handler

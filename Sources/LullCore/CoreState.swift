@@ -1,5 +1,5 @@
-/// How many submits are pending, waiting and running, under one key or under all, once everything has been done that was
-/// due (<doc:Semantics>, section 5).
+/// How many submits are pending, waiting and running, under one key or under all, once everything due has been done
+/// (<doc:Semantics>, section 5).
 package struct CoreState: Equatable {
     /// Submits that are not due yet, or held.
     package var pending = 0

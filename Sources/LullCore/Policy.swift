@@ -197,8 +197,10 @@ extension Policy {
     ///
     /// ```swift
     /// do {
-    ///     let policy = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
-    ///     save = Debouncer(policy: policy) { (draft: Draft) in try await api.save(draft) }
+    ///     _ = try Policy.debounce(for: settings.wait, maxWait: settings.maxWait)
+    ///     save = Debouncer(for: settings.wait, maxWait: settings.maxWait) { (draft: Draft) in
+    ///         try await api.save(draft)
+    ///     }
     /// } catch {
     ///     log.error("in the settings: \(error)")
     /// }

@@ -1,15 +1,20 @@
 public import Foundation
 internal import Lull
 
-/// Delays functions for an operation queue, and runs only the newest.
-///
-/// ```swift
-/// Throttle.onMainQueue(by: 0.3) { results.search(field.text) }     // at every key
-/// ```
-///
-/// Despite its name it is a debounce unless it is called with `leading: true`. <doc:ComingFrom> lists the differences
-/// from utilities of the same name.
-public enum Throttle {
+/// The utilities of LullDispatch that keep the name of their origin, though it means something else here.
+public enum Origins {
+    /// Delays functions for an operation queue, and runs only the newest.
+    ///
+    /// ```swift
+    /// Origins.Throttle.onMainQueue(by: 0.3) { results.search(field.text) }     // at every key
+    /// ```
+    ///
+    /// Despite its name it is a debounce unless it is called with `leading: true`. <doc:ComingFrom> lists the
+    /// differences from utilities of the same name.
+    public enum Throttle {}
+}
+
+extension Origins.Throttle {
     /// Runs a function on an operation queue after a delay, in place of the one that waits there.
     ///
     /// Calling it again on the same queue replaces what waits and restarts the delay: without `leading` it is a

@@ -44,7 +44,20 @@ struct CommentSamples {
 
     /// Compiled only: the main queue has one throttle, which another test uses at the same time.
     func throttle(_ results: Results, _ field: (text: String, tag: Int)) {
-        Throttle.onMainQueue(by: 0.3) { results.search(field.text) }
+        Origins.Throttle.onMainQueue(by: 0.3) { results.search(field.text) }
+    }
+
+    @Test
+    func `a debouncer on a queue`() async {
+        struct File {
+            let texts = Record<String>()
+            func write(_ text: String) throws { texts.add(text) }
+        }
+        let (file, queue) = (File(), DispatchQueue(label: "files"))
+        let write = Debouncer(for: .seconds(1), on: queue) { (text: String) in try file.write(text) }
+        write("a")
+        await write.flushAndWait()
+        #expect(file.texts.all == ["a"])
     }
 
     @Test

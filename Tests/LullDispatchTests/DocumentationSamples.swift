@@ -44,7 +44,7 @@ struct DocumentationSamples {
     @Test
     func `work on an operation queue`() async throws {
         let (results, operations) = (Results(), OperationQueue())
-        Throttle.onQueue(operations, by: 0.3) { results.search("cat") }
+        Origins.Throttle.onQueue(operations, by: 0.3) { results.search("cat") }
         let pause = DelayOperation(timeInterval: 0.01)
         let work = BlockOperation { results.search("dog") }
         work.addDependency(pause)
@@ -59,7 +59,7 @@ struct DocumentationSamples {
         var text = ""
 
         func textChanged() {
-            Throttle.onMainQueue(by: 0.3, leading: true) { self.results.search(self.text) }
+            Origins.Throttle.onMainQueue(by: 0.3, leading: true) { self.results.search(self.text) }
         }
     }
 

@@ -184,7 +184,7 @@ struct ThrottleTests {
     func `is shared by the program, on the real clock`() async {
         await withCheckedContinuation { continuation in
             for number in 0..<10 {
-                Throttle.onQueue(queue, by: 0.01) { [seen] in
+                Origins.Throttle.onQueue(queue, by: 0.01) { [seen] in
                     seen.add("\(number)")
                     continuation.resume()
                 }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Lull
+import LullDispatch
 
 /// Semantics, section 5: with so many keys that a call for all of them comes to them in portions.
 @Suite("Calls for all keys")
@@ -94,9 +95,10 @@ struct AllKeysTests {
         try await withinReason {
             let holder = Guarded<KeyedDebouncer<CallingKey, CallingKey, Void>?>(nil)
             let it = KeyedDebouncer(
-                collectingFor: .milliseconds(1), on: DispatchQueue(label: "it"), maxCount: 40, whileRunning: rule,
+                for: .milliseconds(1), on: DispatchQueue(label: "it"), maxCount: 40,
+                combining: .merge { $0 = $1 }, whileRunning: rule,
                 options: .init(maxBatch: 3, maxConcurrent: 2, capacity: 300)
-            ) { (_: CallingKey, _: [CallingKey]) in }
+            ) { (_: CallingKey, _: CallingKey) in }
             _ = holder.exchange(it)
             let call: @Sendable () -> Void = { _ = holder.value?.counters }
             let events = it.events(bufferingNewest: 8)

@@ -81,25 +81,7 @@ struct BadInputTests {
         }
 
         @Test
-        func `stops the program where a policy is of the other kind, or is said twice`() async {
-            let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = Debouncer(policy: try .throttle(every: .seconds(2))) { (_: Int) in }
-            }
-            #expect(message(kind).contains("Lull: the policy is a throttle, which is what a throttler takes"))
-            let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = KeyedThrottler(policy: try .debounce(for: .seconds(2))) { (_: Int, _: Int) in }
-            }
-            #expect(message(other).contains("Lull: the policy is a debounce, which is what a debouncer takes"))
-            let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = KeyedDebouncer(policy: try .debounce(for: .seconds(2)), options: .init(spacing: .seconds(3))) {
-                    (_: Int, _: Int) in
-                }
-            }
-            #expect(message(twice).contains("Lull: the policy has a delayRule and a spacing of its own"))
-        }
-
-        @Test
-        func `a spacing needs the trailing edge, and a place of its own beside a policy`() async {
+        func `a spacing needs the trailing edge`() async {
             #expect(throws: PolicyError.spacingWithoutTrailing(.seconds(3))) {
                 try Policy.debounce(for: .seconds(2), edges: .leading, spacing: .seconds(3))
             }
@@ -107,22 +89,10 @@ struct BadInputTests {
                 _ = Debouncer(for: .seconds(2), edges: .leading, options: .init(spacing: .seconds(3))) { (_: Int) in }
             }
             #expect(message(edges).contains("Lull: the spacing is 3s, but needs the trailing edge"))
-            let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let policy = try Policy.debounce(for: .seconds(2))
-                _ = Debouncer(policy: policy, options: .init(spacing: .seconds(3))) { (_: Int) in }
-            }
-            #expect(message(twice).contains("leave them out of the options"))
         }
 
         @Test
-        func `stops the program where a rule of the options contradicts the policy's, or a value would never settle`()
-            async
-        {
-            let rule = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                let policy = try Policy.debounce(for: .seconds(2), delayRule: .extend)
-                _ = Debouncer(policy: policy, options: .init(delayRule: .restart)) { (_: Int) in }
-            }
-            #expect(message(rule).contains("Lull: the policy has a delayRule and a spacing of its own"))
+        func `stops the program where a value would never settle`() async {
             let edges = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = await DebouncedValue("", for: .seconds(2), edges: .leading)
             }
@@ -135,10 +105,10 @@ struct BadInputTests {
                 _ = Debouncer(for: .seconds(-1), line: 4711) { (_: Int) in }
             }
             #expect(message(debouncer).contains("\(Self.file):4711: Fatal error: Lull: the wait is -1s"))
-            let kind = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-                _ = KeyedThrottler(policy: try .debounce(for: .seconds(2)), line: 4712) { (_: Int, _: Int) in }
+            let keyed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = KeyedThrottler(every: .seconds(2), maxCount: 0, line: 4712) { (_: Int, _: Int) in }
             }
-            #expect(message(kind).contains("\(Self.file):4712: Fatal error: Lull: the policy is"))
+            #expect(message(keyed).contains("\(Self.file):4712: Fatal error: Lull: the maxCount is 0"))
             let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = await DebouncedValue("", for: .seconds(2), tolerance: .seconds(-1), line: 4713)
             }

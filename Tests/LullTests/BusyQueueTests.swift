@@ -1,6 +1,7 @@
 import TestSupport
 import Dispatch
 import Lull
+import LullDispatch
 import Testing
 
 // The scheduler sends its block to the queue of the handler, which may be busy or suspended. What needs no handler goes

@@ -1,6 +1,7 @@
 import TestSupport
 import Dispatch
 import Lull
+import LullDispatch
 import Testing
 
 #if canImport(Glibc)

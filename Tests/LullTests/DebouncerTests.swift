@@ -38,29 +38,6 @@ struct DebouncerTests {
     }
 
     @Test
-    func `takes a policy that was checked`() async throws {
-        let wait = Duration.seconds(2)
-        let save = Debouncer(policy: try .debounce(for: wait, maxCount: 2), options: .init(atEnd: .drop), clock: clock)
-        {
-            [seen] (draft: String) in seen.add(draft)
-        }
-        save("a")
-        save("b")
-        save("c")
-        await clock.advance(by: .seconds(1))
-        #expect(seen.all == ["b"])
-        await clock.advance(by: .seconds(1))
-        #expect(seen.all == ["b", "c"])
-        let levels = KeyedThrottler(policy: try .throttle(every: wait, edges: .leading), clock: clock) {
-            [seen] (_: Int, level: String) in seen.add(level)
-        }
-        levels.submit("d", for: 1)
-        levels.submit("e", for: 1)
-        await clock.advance(by: .seconds(10))
-        #expect(seen.all == ["b", "c", "d"])
-    }
-
-    @Test
     func `executes at the latest when maxWait has passed`() async {
         let save = Debouncer(for: .seconds(2), maxWait: .seconds(3), clock: clock) { [seen] (draft: String) in
             seen.add(draft)

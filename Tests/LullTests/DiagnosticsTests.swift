@@ -18,17 +18,12 @@
                 "cannot find 'nw' in scope"
             ),
             (
-                "Debouncer(policy: policy, combining: .merge { (all: inout [Int], new) in all += nw }) "
-                    + "{ (_: [Int]) in }",
-                "cannot find 'nw' in scope"
-            ),
-            (
                 "KeyedThrottler(every: .seconds(1), options: .init(maxBach: 3)) { (_: Int, _: Int) in }",
                 "have 'maxBach:', expected 'maxBatch:'"
             ),
         ])
         func `a typo in an initialiser is named, with what was meant`(code: String, message: String) throws {
-            let output = try compile("import Lull\nfunc make(_ policy: Policy) { _ = \(code) }\n")
+            let output = try compile("import Lull\nfunc make() { _ = \(code) }\n")
             #expect(output.contains("error: ") && output.contains(message), "\(output)")
             #expect(!output.contains("Stack dump"), "\(output)")
         }

@@ -1,5 +1,6 @@
 import Dispatch
 import Lull
+import LullDispatch
 import LullTesting
 import Testing
 

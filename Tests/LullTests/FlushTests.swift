@@ -4,6 +4,7 @@ import LullTesting
 import Testing
 
 @testable import Lull
+import LullDispatch
 @testable import LullCore
 
 /// Semantics, section 5.

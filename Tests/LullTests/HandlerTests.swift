@@ -1,6 +1,7 @@
 import TestSupport
 import Dispatch
 import Lull
+import LullDispatch
 import LullTesting
 import Testing
 
@@ -66,17 +67,18 @@ struct HandlerTests {
     }
 
     @Test
-    func `gets all values in order with collecting, also on a queue`() async {
+    func `gets all values in order with collecting, and merged on a queue`() async {
         let seen = Record<[Int]>()
         let task = KeyedDebouncer(collectingFor: .seconds(1), clock: clock) { (_: String, values: [Int]) in
             seen.add(values)
         }
         let queued = Throttler(
-            collectingEvery: .seconds(1), on: DispatchQueue(label: "q"), edges: .trailing, clock: clock
+            every: .seconds(1), on: DispatchQueue(label: "q"), edges: .trailing, combining: .merge { $0 += $1 },
+            clock: clock
         ) { (values: [Int]) in seen.add(values) }
         for value in 1...3 { task.submit(value, for: "a") }
         await clock.advance(by: .seconds(1))
-        for value in 4...6 { queued.submit(value) }
+        for value in 4...6 { queued.submit([value]) }
         await clock.advance(by: .seconds(1))
         #expect(seen.all == [[1, 2, 3], [4, 5, 6]])
     }

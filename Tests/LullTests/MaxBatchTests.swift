@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Lull
+import LullDispatch
 
 /// Semantics, section 8. What the engine makes of the bound is tested where the engine is.
 @Suite("The bound on what one execution gets")
@@ -23,7 +24,6 @@ struct MaxBatchTests {
                     for: wait, on: queue, combining: merge, options: .init(maxBatch: 3)
                 ) { (_: Int) in }.runtime),
             bound(Debouncer(collectingFor: wait, options: .init(maxBatch: 3)) { (_: [Int]) async in }.runtime),
-            bound(Debouncer(collectingFor: wait, on: queue, options: .init(maxBatch: 3)) { (_: [Int]) in }.runtime),
             bound(
                 KeyedDebouncer(
                     for: wait, combining: merge, options: .init(maxBatch: 3)
@@ -37,10 +37,6 @@ struct MaxBatchTests {
                     collectingFor: wait, options: .init(maxBatch: 3)
                 ) { (_: Int, _: [Int]) async in }.runtime),
             bound(
-                KeyedDebouncer(
-                    collectingFor: wait, on: queue, options: .init(maxBatch: 3)
-                ) { (_: Int, _: [Int]) in }.runtime),
-            bound(
                 Throttler(
                     every: wait, combining: merge, options: .init(maxBatch: 3)
                 ) { (_: Int) async in }.runtime),
@@ -49,7 +45,6 @@ struct MaxBatchTests {
                     every: wait, on: queue, combining: merge, options: .init(maxBatch: 3)
                 ) { (_: Int) in }.runtime),
             bound(Throttler(collectingEvery: wait, options: .init(maxBatch: 3)) { (_: [Int]) async in }.runtime),
-            bound(Throttler(collectingEvery: wait, on: queue, options: .init(maxBatch: 3)) { (_: [Int]) in }.runtime),
             bound(
                 KeyedThrottler(
                     every: wait, combining: merge, options: .init(maxBatch: 3)
@@ -63,12 +58,8 @@ struct MaxBatchTests {
                 KeyedThrottler(
                     collectingEvery: wait, options: .init(maxBatch: 3)
                 ) { (_: Int, _: [Int]) async in }.runtime),
-            bound(
-                KeyedThrottler(
-                    collectingEvery: wait, on: queue, options: .init(maxBatch: 3)
-                ) { (_: Int, _: [Int]) in }.runtime),
         ]
-        #expect(all == Array(repeating: 3, count: 16))
+        #expect(all == Array(repeating: 3, count: 12))
         #expect(bound(Debouncer(collectingFor: wait) { (_: [Int]) in }.runtime) == .max)
     }
 

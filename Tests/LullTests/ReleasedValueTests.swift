@@ -1,5 +1,6 @@
 import Dispatch
 import Lull
+import LullDispatch
 import LullTesting
 import TestSupport
 import Testing
@@ -81,7 +82,8 @@ struct ReleasedValueTests {
             }
         default:
             return Keyed(
-                collectingFor: .seconds(1), on: queue, whileRunning: rule, clock: clock, onFailure: { _, _ in }
+                for: .seconds(1), on: queue, combining: .merge { $0 = $1 }, whileRunning: rule, clock: clock,
+                onFailure: { _, _ in }
             ) { _, _ in }
         }
     }

@@ -1,5 +1,6 @@
 import Dispatch
 import Lull
+import LullDispatch
 import LullTesting
 import TestSupport
 import Testing
@@ -194,12 +195,12 @@ struct RestartTests {
     @Test
     func `on a queue, an execution that has not begun is interrupted, and nothing is lost`() async {
         let queue = DispatchQueue(label: "restart")
-        let it = Debouncer(collectingFor: .seconds(100), on: queue, whileRunning: .restart) {
+        let it = Debouncer(for: .seconds(100), on: queue, combining: .merge { $0 += $1 }, whileRunning: .restart) {
             [seen] (values: [Int]) in seen.add("\(values)")
         }
         queue.suspend()
         for value in 1...2 {
-            it(value)
+            it([value])
             it.flush()
         }
         queue.resume()

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Lull
+import LullDispatch
 
 // These tests are about real time. They assert what happens, how often, and never too early; where something must have
 // happened by a certain time, that is generous.
@@ -19,7 +20,7 @@ struct SchedulerTests {
         _ body: @escaping @Sendable (Int) -> Void
     ) throws -> Plain {
         let handler: Plain.Handler =
-            if let queue { .queue(queue, .one(nil) { _, value in body(value) }) } else {
+            if let queue { .queue(queue, nil) { _, value in body(value) } } else {
                 .task(on: nil, .one(nil) { _, value in body(value) })
             }
         let options = try CheckedOptions(

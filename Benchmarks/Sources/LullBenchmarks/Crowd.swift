@@ -2,6 +2,7 @@ import Allocations
 import Dispatch
 import Foundation
 import Lull
+import LullDispatch
 import Synchronization
 
 // Rows: many keys pending at once, the memory that they take, and the memory left afterwards.

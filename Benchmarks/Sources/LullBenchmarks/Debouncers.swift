@@ -2,6 +2,7 @@ import Allocations
 import Dispatch
 import Foundation
 import Lull
+import LullDispatch
 import Synchronization
 
 // Rows: many debouncers in one process, which share one scheduler.

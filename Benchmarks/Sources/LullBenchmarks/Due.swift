@@ -2,6 +2,7 @@ import Allocations
 import Dispatch
 import Foundation
 import Lull
+import LullDispatch
 
 // Row: keys that fall due shortly after each other, each executed by a synchronous handler on a serial queue.
 

@@ -2,6 +2,7 @@ import Allocations
 import Dispatch
 import Foundation
 import Lull
+import LullDispatch
 import Synchronization
 
 // Rows: how much later than due an execution starts.

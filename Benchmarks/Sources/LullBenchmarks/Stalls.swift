@@ -1,6 +1,7 @@
 import Allocations
 import Foundation
 import Lull
+import LullDispatch
 import Synchronization
 
 // Row: how other calls delay the submits of another thread, which never pauses. That thread sometimes loses its

@@ -2,6 +2,7 @@ import Allocations
 import Dispatch
 import Foundation
 import Lull
+import LullDispatch
 
 // Row: how often debouncers wake the process with a tolerance, and without one.
 

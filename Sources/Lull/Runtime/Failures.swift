@@ -8,7 +8,7 @@
 internal import LullCore
 
 /// A function that is called when a handler throws, on the actor of the closure.
-typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
+package typealias FailureHandler<Key> = @Sendable @isolated(any) (any Error, Key) async -> Void
 
 /// Adapts a failure handler to a key that it does not take.
 func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?) -> FailureHandler<NoKey>? {

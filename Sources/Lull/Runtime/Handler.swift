@@ -1,21 +1,21 @@
-internal import Dispatch
+package import Dispatch
 
 extension Runtime {
     /// The user's handler, and where it runs.
-    enum Handler: Sendable {
+    package enum Handler: Sendable {
         /// In a task of its own for each execution, on an actor or on none.
         case task(on: (any Actor)?, TaskBody)
-        /// On a queue.
-        case queue(DispatchQueue, QueueBody)
+        /// On a queue, with one value, into which the others are folded if there is a function for that.
+        case queue(DispatchQueue, Fold?, @Sendable (Key, Value) throws -> Output)
 
         /// The queue, if it runs on one.
         var queue: DispatchQueue? {
-            if case .queue(let queue, _) = self { queue } else { nil }
+            if case .queue(let queue, _, _) = self { queue } else { nil }
         }
     }
 
     /// An asynchronous handler.
-    enum TaskBody: Sendable {
+    package enum TaskBody: Sendable {
         /// Gets one value, with the others folded into it if there is a function for that.
         case one(Fold?, AsyncHandler<Value>)
         /// Gets all values, in order.
@@ -31,30 +31,14 @@ extension Runtime {
     }
 
     // An enum case cannot spell this type.
-    typealias AsyncHandler<Input> =
+    package typealias AsyncHandler<Input> =
         nonisolated(nonsending) @Sendable (Key, Input) async throws -> Output
 
-    /// A synchronous handler.
-    enum QueueBody: Sendable {
-        /// Gets one value, with the others folded into it if there is a function for that.
-        case one(Fold?, @Sendable (Key, Value) throws -> Output)
-        /// Gets all values, in order.
-        case all(@Sendable (Key, [Value]) throws -> Output)
-
-        /// Where all values are kept.
-        func callAsFunction(_ key: Key, _ values: [Value]) throws -> Output {
-            switch self {
-            case .one(let fold, let body): try body(key, Runtime.merged(values, fold))
-            case .all(let body): try body(key, values)
-            }
-        }
-    }
-
     /// Merges a value into the pending one.
-    typealias Fold = @Sendable (_ pending: inout Value, _ value: Value) -> Void
+    package typealias Fold = @Sendable (_ pending: inout Value, _ value: Value) -> Void
 
     /// The one value that a handler gets where all are kept.
-    private static func merged(_ values: [Value], _ fold: Fold?) -> Value {
+    static func merged(_ values: [Value], _ fold: Fold?) -> Value {
         var merged = values[0]
         for value in values.dropFirst() { fold?(&merged, value) }
         return merged
@@ -78,31 +62,12 @@ extension Runtime.Handler {
     ) -> Self {
         .task(on: handler.isolation, .all { key, values in try await handler(key, values) })
     }
-
-    @inline(never)
-    static func onQueue(
-        _ queue: DispatchQueue, _ fold: Runtime.Fold?, _ handler: @escaping @Sendable (Key, Value) throws -> Output
-    ) -> Self {
-        .queue(queue, .one(fold, handler))
-    }
-
-    @inline(never)
-    static func onQueue(
-        _ queue: DispatchQueue, collecting handler: @escaping @Sendable (Key, [Value]) throws -> Output
-    ) -> Self {
-        .queue(queue, .all(handler))
-    }
 }
 
 extension Runtime.Handler where Value == Void {
     @inline(never)
     static func inTask(_ handler: @escaping @Sendable @isolated(any) (Key) async throws -> Output) -> Self {
         .task(on: handler.isolation, .one(nil) { key, _ in try await handler(key) })
-    }
-
-    @inline(never)
-    static func onQueue(_ queue: DispatchQueue, _ handler: @escaping @Sendable (Key) throws -> Output) -> Self {
-        .queue(queue, .one(nil) { key, _ in try handler(key) })
     }
 }
 
@@ -120,30 +85,11 @@ extension Runtime.Handler where Key == NoKey {
     ) -> Self {
         .task(on: handler.isolation, .all { _, values in try await handler(values) })
     }
-
-    @inline(never)
-    static func onQueue(
-        _ queue: DispatchQueue, _ fold: Runtime.Fold?, _ handler: @escaping @Sendable (Value) throws -> Output
-    ) -> Self {
-        .queue(queue, .one(fold) { _, value in try handler(value) })
-    }
-
-    @inline(never)
-    static func onQueue(
-        _ queue: DispatchQueue, collecting handler: @escaping @Sendable ([Value]) throws -> Output
-    ) -> Self {
-        .queue(queue, .all { _, values in try handler(values) })
-    }
 }
 
 extension Runtime.Handler where Key == NoKey, Value == Void {
     @inline(never)
     static func inTask(_ handler: @escaping @Sendable @isolated(any) () async throws -> Output) -> Self {
         .task(on: handler.isolation, .one(nil) { _, _ in try await handler() })
-    }
-
-    @inline(never)
-    static func onQueue(_ queue: DispatchQueue, _ handler: @escaping @Sendable () throws -> Output) -> Self {
-        .queue(queue, .one(nil) { _, _ in try handler() })
     }
 }

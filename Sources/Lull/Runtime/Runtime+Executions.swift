@@ -40,9 +40,10 @@ extension Runtime {
         do {
             if isCancelled { throw CancellationError() }
             switch handler {
-            case .queue(_, .one(_, let body)) where !collects:
+            case .queue(_, _, let body) where !collects:
                 returned(run, key, try body(key, Cells.value(behind: run).pointee))
-            case .queue(_, let body): returned(run, key, try body(key, values(of: run)))
+            case .queue(_, let fold, let body):
+                returned(run, key, try body(key, Self.merged(values(of: run), fold)))
             case .task: preconditionFailure("an execution for a task was to run on a queue")
             }
         } catch {

@@ -68,6 +68,7 @@
                 sources["Sample\(number)"] = """
                     import Dispatch
                     import Lull
+                    import LullDispatch
                     import Observation
                     \(wrapped(sample, number))
                     """

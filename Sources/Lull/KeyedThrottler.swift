@@ -25,8 +25,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
     /// `{ @MainActor [weak self] … in … }`.
     ///
-    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message. `Policy.throttle`, which
-    /// throws, checks settings from a file or a server.
+    /// If a setting breaks a rule (<doc:Semantics>, section 10), the program stops with a message.
+    /// `Policy.throttle`, which throws, checks settings from a file or a server.
     ///
     /// For code with queues, `LullDispatch` has a form with `on: queue`.
     ///

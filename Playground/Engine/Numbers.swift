@@ -48,7 +48,7 @@ extension Verdict {
         switch self {
         case .executed: 0
         case .failed: 1
-        case .superseded: 2
+        case .superseded, .replaced: 2
         case .cancelled: 3
         case .interrupted: 4
         }

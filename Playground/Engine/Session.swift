@@ -94,7 +94,7 @@ final class Session {
             out.append(execution.at.nanoseconds)
             out.append(execution.first.nanoseconds)
             append(execution.batch, &out)
-        case .cancel(let run):
+        case .cancel(let run), .replace(let run):
             out.append(Record.cancel)
             out.append(Int64(run.serial))
         case .resolve(let key, let batch, let fate):

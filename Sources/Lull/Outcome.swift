@@ -5,12 +5,13 @@ public import LullCore
 /// A later version may add a case: give a `switch` an `@unknown default`.
 @nonexhaustive
 public enum Outcome<Output: Sendable>: Sendable {
-    /// The handler got the value, or a combination that contains it, and returned this output.
+    /// The handler got the value, or a combination that contains it, and returned this output; or the submit joined
+    /// that execution (``LullCore/OverlapPolicy/share``).
     case executed(Output)
     /// The handler got the value, or a combination that contains it, and threw this error.
     case failed(any Error)
-    /// A later submit of the key replaced it before it was executed or, with ``LullCore/OverlapPolicy/cancelRunning``,
-    /// while it was.
+    /// A later submit of the key replaced it before it was executed or, with ``LullCore/OverlapPolicy/cancelRunning``
+    /// and ``LullCore/OverlapPolicy/replace``, while it was.
     case superseded
     /// It was dropped in favour of an earlier value: the one that had opened a leading-only window, one that was still
     /// running with ``LullCore/OverlapPolicy/skip``, or the first one with ``Combination/first``.
@@ -19,6 +20,17 @@ public enum Outcome<Output: Sendable>: Sendable {
     case cancelled
     /// It was rejected at once, for this reason.
     case rejected(Rejection)
+
+    /// The output, if the value was executed: for a completion that shows an answer, and nothing where there is none.
+    ///
+    /// ```swift
+    /// search.submit(query) { outcome in
+    ///     if let hits = outcome.value { await screen.show(hits, for: query) }
+    /// }
+    /// ```
+    public var value: Output? {
+        if case .executed(let output) = self { output } else { nil }
+    }
 
     /// Returns the output, or throws: for callers that need the result of exactly this submit.
     ///
@@ -46,4 +58,21 @@ public enum Outcome<Output: Sendable>: Sendable {
         case .rejected(let why): self = .rejected(why)
         }
     }
+}
+
+extension Outcome: Equatable where Output: Equatable {
+    /// Whether both say the same. Errors are equal if they are of one type that is `Equatable`, and equal in that.
+    public static func == (left: Outcome, right: Outcome) -> Bool {
+        switch (left, right) {
+        case (.executed(let left), .executed(let right)): left == right
+        case (.failed(let left), .failed(let right)): (left as? any Equatable)?.isEqual(to: right) == true
+        case (.superseded, .superseded), (.absorbed, .absorbed), (.cancelled, .cancelled): true
+        case (.rejected(let left), .rejected(let right)): left == right
+        default: false
+        }
+    }
+}
+
+extension Equatable {
+    fileprivate func isEqual(to other: any Error) -> Bool { self == other as? Self }
 }

@@ -5,6 +5,8 @@ package enum Action<Key, Value> {
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
+    /// The same, and report to the callers that wait for its outcome that it was superseded.
+    case replace(RunID)
     /// Report what has become of these values of a key to the callers that wait for their outcome.
     case resolve(Key, Batch<Value>, NotExecutedError)
     /// Resume the caller that waits: see ``Engine/addWaiter(_:for:)``.
@@ -33,6 +35,8 @@ package struct Actions<Key, Value> {
     package internal(set) var dueBefore = 0
     /// The fate of ``displaced``.
     package var fate = NotExecutedError.superseded
+    /// The execution that the submitted value has joined: it is not kept then.
+    package var joined: RunID?
     /// Whether ``Engine/alarm`` has moved, so that the driver must set its timer again.
     package var movesAlarm = false
 
@@ -77,6 +81,7 @@ extension Execution: Sendable where Key: Sendable, Value: Sendable {}
 
 /// Identifies a running execution. No two executions of an engine have the same id.
 @frozen
+@usableFromInline
 package struct RunID: Hashable, Sendable {
     /// The slot of its key.
     package let slot: UInt32
@@ -132,4 +137,6 @@ package enum Verdict: Hashable, Sendable {
     case cancelled
     /// It was interrupted under ``OverlapPolicy/restart``, and threw: its submits are pending again.
     case interrupted
+    /// Its submits had been superseded before: ``Action/replace(_:)`` was returned for it.
+    case replaced
 }

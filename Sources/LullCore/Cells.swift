@@ -125,7 +125,7 @@ package enum Cells<Key, Value> {
         case .behind:
             collected(slot.pointee.companion).append(value, companion)
             companion = nil
-        case .displaced, .undecided: break
+        case .displaced, .shared, .undecided: break
         }
     }
 
@@ -218,6 +218,8 @@ package class Companions: @unchecked Sendable {
     /// In order; empty while none of the values has one.
     // The driver's lock excludes overlapping accesses to these; the language's check of that took a fifth of a submit.
     @exclusivity(unchecked) @usableFromInline package final var all: [Companion?] = []
+
+    package init(_ all: [Companion?] = []) { self.all = all }
 }
 
 /// The values of one execution, where all are kept, in order (<doc:Semantics>, sections 7 and 8).

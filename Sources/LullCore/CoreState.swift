@@ -42,6 +42,6 @@ extension KeyExecutions {
         if let waiting {
             if waiting.isHeld { state.pending += waiting.size } else { state.waiting += waiting.size }
         }
-        changeRuns { run in if run.state != .telling { state.running += run.size } }
+        changeRuns { run in if run.state != .telling, run.phase != .replaced { state.running += run.size } }
     }
 }

@@ -106,6 +106,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
             var (value, companion) = (value, Companion?.none)
             Cells.place(&value, &companion, placement, in: core.slots[index], collects: core.collects)
             if case .instead = placement { actions.displaced = value }
+            if case .shared(let run) = placement { actions.joined = run }
         }
         takeActions(&actions)
         return actions
@@ -378,6 +379,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
             case .resolveWaiting(let slot, let executions, let fate):
                 results.more.append(.resolve(key(of: slot), takeWaiting(executions, .max), fate))
             case .cancel(let run): results.more.append(.cancel(run))
+            case .replace(let run): results.more.append(.replace(run))
             case .resume(let waiter): results.more.append(.resume(waiter))
             case .release(let slot):
                 let key = Cells.key(of: core.slots[slot]).move()

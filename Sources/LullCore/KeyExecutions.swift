@@ -6,10 +6,10 @@ package struct KeyExecutions {
     /// An execution that has started, until its outcome has been told.
     struct Run {
         let serial: UInt64
-        /// The number of values that it handles.
-        let size: Int
+        /// The number of values that it handles, with those that share it.
+        var size: Int
         /// The number of submits behind them.
-        let count: Int
+        var count: Int
         /// The instant of the oldest of these.
         let first: CoreInstant
         var phase: Phase
@@ -31,7 +31,7 @@ package struct KeyExecutions {
         var state: RunState {
             switch phase {
             case .running: .running
-            case .superseded, .cancelled: .cancelling
+            case .superseded, .cancelled, .replaced: .cancelling
             case .interrupted: .interrupting
             case .telling: .telling
             }
@@ -48,6 +48,8 @@ package struct KeyExecutions {
         case interrupted
         /// The same, and it is being cancelled by a `cancel` that includes what is running.
         case cancelled
+        /// The same, and its submits have been superseded already, by a newer value that has started.
+        case replaced
         /// Its handler has ended, and this many steps of telling its outcome have not.
         case telling(Int)
     }
@@ -115,6 +117,9 @@ package struct KeyExecutions {
         if let run, run.state != .telling { return true }
         return others.contains { $0.state != .telling }
     }
+
+    /// Whether the outcome of an execution is being told.
+    var isTelling: Bool { run?.state == .telling || others.contains { $0.state == .telling } }
 
     /// Whether a value waits or is held. Comparing ``waiting`` with nil would copy it.
     var isWaiting: Bool {

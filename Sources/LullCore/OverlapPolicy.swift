@@ -20,6 +20,14 @@ public enum OverlapPolicy: Hashable, Sendable {
     case concurrent
     /// The value is dropped, and its submits end as absorbed; after a flush it waits instead.
     case skip
+    /// The value starts at once. The task of the running execution is cancelled and not awaited: its submits end as
+    /// superseded then, and whatever it returns or throws counts for nothing. No answer is older than one that was told.
+    /// Not allowed where values are collected or merged.
+    case replace
+    /// A value that is submitted while an execution of its key runs, and nothing of the key is pending or waiting,
+    /// joins that execution: it is not handled, and its outcome is that of the execution. For requests of which each
+    /// caller wants the answer of whichever is under way. Not allowed where values are collected or merged.
+    case share
 
     /// The same, when the newer value falls due.
     public static var cancelRunning: OverlapPolicy { .cancelRunning(interrupting: .whenDue) }
@@ -31,7 +39,18 @@ public enum OverlapPolicy: Hashable, Sendable {
     var interruptsWhenSubmitted: Bool {
         switch self {
         case .cancelRunning(let interrupting), .restart(let interrupting): interrupting == .whenSubmitted
-        case .queue, .concurrent, .skip: false
+        case .queue, .concurrent, .skip, .replace, .share: false
+        }
+    }
+
+    /// Whether a submit does more than to place a value.
+    var concernsSubmits: Bool { interruptsWhenSubmitted || self == .share }
+
+    /// Whether values would be lost where they are collected or merged.
+    var keepsOneValue: Bool {
+        switch self {
+        case .cancelRunning, .replace, .share: true
+        case .queue, .restart, .concurrent, .skip: false
         }
     }
 }

@@ -280,8 +280,8 @@ public enum PolicyError: Error, Hashable, Sendable {
     case limitWithoutPeriod(CoreDuration)
     /// The burst of a limit is less than 1, or more than all its starts.
     case burstOutOfRange(Int, starts: Int)
-    /// `.cancelRunning` together with collecting or merging: the values of the cancelled execution would be lost.
-    case cancelRunningLosesValues
+    /// `cancelRunning`, `replace` or `share` together with collecting or merging: values would be lost.
+    case overlapLosesValues(OverlapPolicy)
 }
 
 extension PolicyError: CustomStringConvertible {
@@ -320,7 +320,11 @@ extension PolicyError: CustomStringConvertible {
             "the limit is over \(period), but must be over more than no time"
         case .burstOutOfRange(let burst, let starts):
             "the burst is \(burst), but must be from 1 to the limit of \(starts)"
-        case .cancelRunningLosesValues:
+        case .overlapLosesValues(.replace):
+            "whileRunning is replace, which would lose values that are collected or merged: use restart"
+        case .overlapLosesValues(.share):
+            "whileRunning is share, which would lose values that are collected or merged: use queue"
+        case .overlapLosesValues:
             """
             whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use \
             restart, or keep the latest value

@@ -22,14 +22,14 @@ package struct Setup: Hashable, Sendable {
     /// Creates a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///
     /// - Throws: ``PolicyError`` if a number is less than 1, if the `limit` breaks a rule, if `maxBatch` is given where
-    ///   an execution gets one value, or if cancelling would lose values that are collected.
+    ///   an execution gets one value, or if values that are collected would be lost.
     package init(
         _ policy: Policy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil
     ) throws(PolicyError) {
         if let maxConcurrent, maxConcurrent < 1 { throw .maxConcurrentBelowOne(maxConcurrent) }
         if let capacity, capacity < 1 { throw .capacityBelowOne(capacity) }
-        if case .cancelRunning = whileRunning, combination == .collect { throw .cancelRunningLosesValues }
+        if whileRunning.keepsOneValue, combination == .collect { throw .overlapLosesValues(whileRunning) }
         if let maxBatch {
             if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
             if combination != .collect { throw .maxBatchOfOneValue(maxBatch) }

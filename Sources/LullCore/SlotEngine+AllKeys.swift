@@ -186,7 +186,7 @@ extension SlotEngine {
 
     private mutating func finish(_ mark: Sweep.Mark) {
         sweeps.removeAll { $0.number == mark.number }
-        needsSlowPath = isClosed || !sweeps.isEmpty || setup.whileRunning.interruptsWhenSubmitted
+        needsSlowPath = isClosed || !sweeps.isEmpty || setup.whileRunning.concernsSubmits
         if let waiter = mark.waiter { noteEnd(for: [waiter]) }
     }
 

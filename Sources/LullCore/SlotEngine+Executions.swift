@@ -30,6 +30,7 @@ extension SlotEngine {
         if case .skip = setup.whileRunning, due.cause != .flush, executions.pointee.isRunning {
             return dropPending(slotIndex, due.count, .absorbed)
         }
+        if setup.whileRunning == .replace { replaceRuns(of: executions) }
         dueCount += 1
         let size = size(of: due.count)
         if !executions.pointee.isWaiting, !isBlocked(executions), allowsStart, size <= setup.maxBatch,
@@ -96,7 +97,12 @@ extension SlotEngine {
 
     @inline(__always)
     private func isBlocked(_ executions: UnsafeMutablePointer<KeyExecutions>) -> Bool {
-        if case .concurrent = setup.whileRunning { false } else { executions.pointee.hasStarted }
+        switch setup.whileRunning {
+        case .concurrent: false
+        // Nothing starts before an outcome that is being told, so that newer ones come later.
+        case .replace: executions.pointee.isTelling
+        case .queue, .cancelRunning, .restart, .skip, .share: executions.pointee.hasStarted
+        }
     }
 
     // MARK: - Dropping
@@ -239,6 +245,12 @@ extension SlotEngine {
             preconditionFailure("an execution that is not running was reported as ended")
         }
         runningCount -= 1
+        if ended.phase == .replaced {
+            // All has been told.
+            if steps > 0 { _ = executions.pointee.remove(run.serial) }
+            unblock(index, ended.waiters)
+            return .replaced
+        }
         tally.running -= ended.size
         if ending == .threw, ended.phase == .interrupted, heldRule != .drop || executions.pointee.isWaiting {
             // Nothing is told: its submits go on.
@@ -251,7 +263,7 @@ extension SlotEngine {
         case (.returned, _):
             verdict = .executed
             tally.executed += ended.size
-        case (.threw, .running), (.threw, .telling):
+        case (.threw, .running), (.threw, .telling), (.threw, .replaced):
             verdict = .failed
             tally.failed += ended.size
         case (.threw, .superseded):
@@ -261,8 +273,13 @@ extension SlotEngine {
             verdict = .cancelled
             tally.cancelled += ended.size
         }
-        // While it is being told, other keys may have its slot.
-        if steps == 0 { unblock(index, ended.waiters) } else { startWaiting() }
+        if steps == 0 {
+            unblock(index, ended.waiters)
+        } else {
+            if isBlocked(executions) { removeFromStartQueue(executions) }
+            // While it is being told, other keys may have its slot.
+            startWaiting()
+        }
         return verdict
     }
 
@@ -294,7 +311,9 @@ extension SlotEngine {
         if !waiters.isEmpty { noteEnd(for: waiters) }
         // What waited for the key may start as soon as `maxConcurrent` allows; under `.concurrent` it could from the
         // beginning.
-        if executions.pointee.isWaiting, executions.pointee.queuePosition == .max { queueStart(index) }
+        if executions.pointee.isWaiting, executions.pointee.queuePosition == .max, !isBlocked(executions) {
+            queueStart(index)
+        }
         startWaiting()
         guard !executions.pointee.hasStarted, !executions.pointee.isWaiting else { return }
         let slot = executions.pointee.slot
@@ -335,12 +354,41 @@ extension SlotEngine {
     /// rule says so.
     private mutating func interruptRuns(of executions: UnsafeMutablePointer<KeyExecutions>, at instant: CoreInstant) {
         switch setup.whileRunning {
-        case .queue, .concurrent, .skip: break
+        case .queue, .concurrent, .skip, .replace, .share: break
         case .cancelRunning: cancelRuns(of: executions, .superseded)
         case .restart:
             let wait = setup.policy.longestWait
             cancel(executions.pointee.cancelRuns(.interrupted, at: instant, within: wait), of: executions)
         }
+    }
+
+    /// Lets the submits of what is running at a key be superseded, for a newer value.
+    private mutating func replaceRuns(of executions: UnsafeMutablePointer<KeyExecutions>) {
+        for serial in executions.pointee.cancelRuns(.replaced, at: now) {
+            let size = executions.pointee.find(serial)?.size ?? 0
+            tally.running -= size
+            tally.superseded += size
+            add(.replace(RunID(slot: executions.pointee.slot, serial: serial)))
+        }
+    }
+
+    /// The execution that a submit to a slot joins, if it does.
+    func sharedRun(at index: UInt32) -> RunID? {
+        guard setup.whileRunning == .share, index != .max, slots[index].pointee.gate.count == 0,
+            let executions = executions(of: slots[index]), !executions.pointee.isWaiting,
+            let run = executions.pointee.run, run.phase == .running
+        else { return nil }
+        return RunID(slot: index, serial: run.serial)
+    }
+
+    /// Lets a submit join an execution.
+    mutating func join(_ run: RunID) {
+        executions(of: slots[run.slot])?.pointee.changeRuns { running in
+            guard running.serial == run.serial else { return }
+            running.size += 1
+            running.count += 1
+        }
+        tally.running += 1
     }
 
     /// Interrupts what is running at a key for a submit that has been accepted.

@@ -54,6 +54,10 @@ extension SlotEngine {
         if index != .max {
             if slots[index].pointee.gate.isOpen(beyond: now, by: setup.policy) { return index }
             settle(index, at: now)
+            if sharedRun(at: index) != nil {
+                forgetWhenIdle(index)
+                return index
+            }
             if slots[index].pointee.gate.isOpen { return index }
         }
         if !hasRoom(for: index) {
@@ -72,6 +76,10 @@ extension SlotEngine {
         guard index != .max else {
             tally.rejected += 1
             return .displaced(.rejected(isClosed ? .shutDown : .overCapacity))
+        }
+        if let run = sharedRun(at: index) {
+            join(run)
+            return .shared(run)
         }
         let slot = slots[index]
         if !slot.pointee.gate.isOpen {
@@ -146,7 +154,7 @@ extension SlotEngine {
             }
         }
         forgetIdle(at: now, steps: budget)
-        if deadlines.next ?? .farFuture > now { startLimited() }
+        if deadlines.next.map({ $0 > now }) ?? true { startLimited() }
         nextAlarm = min(deadlines.next ?? .farFuture, startAlarm)
         // No wake-up is made to forget keys, but one that happens anyway is asked to come back for the rest.
         if let idle = idleQueue.next, idle <= now { nextAlarm = min(nextAlarm, now) }

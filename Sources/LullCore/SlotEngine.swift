@@ -70,7 +70,7 @@ package struct SlotEngine: ~Copyable {
     /// Its number; `UInt32.max` for none.
     package var recentSlot = UInt32.max
     /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a
-    /// submit interrupts what is running.
+    /// submit interrupts what is running, or joins it.
     @usableFromInline package var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
     package var movesAlarm = false
@@ -132,7 +132,7 @@ package struct SlotEngine: ~Copyable {
     /// Creates an engine with nothing pending, from slabs for its slots and executions.
     package init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
         self.setup = setup
-        needsSlowPath = setup.whileRunning.interruptsWhenSubmitted
+        needsSlowPath = setup.whileRunning.concernsSubmits
         limiter = RateLimiter(setup.limit)
         self.slots = slots
         keyExecutions = executions
@@ -394,6 +394,8 @@ package enum SlotAction {
     case resolveWaiting(slot: UInt32, executions: UInt32, NotExecutedError)
     /// Cancel a running execution.
     case cancel(RunID)
+    /// The same, and its submits are superseded now.
+    case replace(RunID)
     /// Resume a caller that waits.
     case resume(WaiterID)
     /// Release the key of a slot, and free the slot.
@@ -413,6 +415,8 @@ package enum Placement {
     case behind
     /// It is not kept, and has this fate.
     case displaced(NotExecutedError)
+    /// It is not kept, and shares the outcome of this execution.
+    case shared(RunID)
     /// Nothing was done: take the slow path.
     case undecided
 
@@ -421,7 +425,7 @@ package enum Placement {
         switch self {
         case .instead: .superseded
         case .displaced(let fate): fate
-        case .alone, .behind, .undecided: nil
+        case .alone, .behind, .shared, .undecided: nil
         }
     }
 }

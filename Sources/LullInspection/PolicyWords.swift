@@ -36,6 +36,8 @@ enum PolicyWords {
         case .restart(let interrupting): addInterrupting("restart", interrupting)
         case .concurrent: add("while-running", "concurrent")
         case .skip: add("while-running", "skip")
+        case .replace: add("while-running", "replace")
+        case .share: add("while-running", "share")
         }
         func addInterrupting(_ rule: String, _ interrupting: Interruption) {
             add("while-running", rule)

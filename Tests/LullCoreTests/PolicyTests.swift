@@ -103,7 +103,7 @@ struct PolicyTests {
         #expect(throws: PolicyError.maxBatchBelowOne(0)) { try Setup(policy, combination: .collect, maxBatch: 0) }
         #expect(throws: PolicyError.maxBatchOfOneValue(3)) { try Setup(policy, combination: .first, maxBatch: 3) }
         #expect(throws: PolicyError.maxBatchOfOneValue(3)) { try Setup(policy, maxBatch: 3) }
-        #expect(throws: PolicyError.cancelRunningLosesValues) {
+        #expect(throws: PolicyError.overlapLosesValues(.cancelRunning)) {
             try Setup(policy, combination: .collect, whileRunning: .cancelRunning)
         }
         let unbounded = try Setup(policy)

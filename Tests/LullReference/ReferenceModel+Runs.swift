@@ -6,6 +6,7 @@ extension ReferenceModel {
             for value in values { fates[value] = .absorbed }
             return
         }
+        if setup.whileRunning == .replace { replaceRuns(index) }
         dueCount += 1
         var new = Waiting(values: values, due: due, queuedAt: due.at, dueNumber: dueCount)
         if let old = keys[index].waiting {
@@ -39,6 +40,29 @@ extension ReferenceModel {
             keys[index].running[number].isInterrupted = true
             events.append(.stop(run.number))
         }
+    }
+
+    /// The submits of what runs are superseded.
+    private mutating func replaceRuns(_ index: Int) {
+        for number in keys[index].running.indices {
+            let run = keys[index].running[number]
+            guard run.fateIfItThrows == .failed, run.telling == nil, !run.isReplaced else { continue }
+            keys[index].running[number].isReplaced = true
+            for value in run.values { fates[value] = .superseded }
+            events.append(.stop(run.number))
+        }
+    }
+
+    /// Lets a submit join what runs, if the rule says so, and returns whether it does.
+    mutating func joins(_ number: Int, _ index: Int) -> Bool {
+        let key = keys[index]
+        guard setup.whileRunning == .share, key.values.isEmpty, key.waiting == nil, let run = key.running.first,
+            run.telling == nil, run.fateIfItThrows == .failed
+        else { return false }
+        keys[index].running[0].values.append(number)
+        keys[index].running[0].count += 1
+        fates[number] = .running
+        return true
     }
 
     /// What is held falls due, with the cause `flush`.
@@ -86,7 +110,7 @@ extension ReferenceModel {
     mutating func cancelRuns(_ index: Int, _ fate: ReferenceFate) {
         for run in keys[index].running.indices
         where keys[index].running[run].fateIfItThrows == .failed && keys[index].running[run].telling == nil
-            && !keys[index].running[run].isInterrupted
+            && !keys[index].running[run].isInterrupted && !keys[index].running[run].isReplaced
         {
             keys[index].running[run].fateIfItThrows = fate
             events.append(.stop(keys[index].running[run].number))
@@ -101,7 +125,14 @@ extension ReferenceModel {
         keys[index].waiting?.queuedAt = now
     }
 
-    func isBlocked(_ index: Int) -> Bool { setup.whileRunning != .concurrent && !keys[index].running.isEmpty }
+    func isBlocked(_ index: Int) -> Bool {
+        switch setup.whileRunning {
+        case .concurrent: false
+        // An outcome that is being told comes before newer ones.
+        case .replace: keys[index].running.contains { $0.telling != nil }
+        case .queue, .cancelRunning, .restart, .skip, .share: !keys[index].running.isEmpty
+        }
+    }
 
     /// Starts what waits for a concurrency slot and the limit alone, in order of due instants, equal ones in the order
     /// in which they fell due.
@@ -182,8 +213,9 @@ extension ReferenceModel {
                     }
                     keys[index].running[ended].fateIfItThrows = .cancelled
                 }
-                keys[index].running[ended].telling = steps
+                keys[index].running[ended].telling = keys[index].running[ended].isReplaced ? 0 : steps
                 let ended = keys[index].running[ended]
+                if ended.isReplaced { break }
                 for value in ended.values { fates[value] = threw ? ended.fateIfItThrows : .executed }
             }
         }

@@ -36,6 +36,8 @@ public struct ReferenceModel: Sendable {
         var first: Int
         /// Whether its values go back if it throws.
         var isInterrupted = false
+        /// Whether its submits were superseded while it ran.
+        var isReplaced = false
         /// Once its handler has ended: how many steps of telling its outcome have not.
         var telling: Int?
         /// How its submits end if it throws.
@@ -115,6 +117,7 @@ public struct ReferenceModel: Sendable {
             return number
         }
         let index = keys.firstIndex { $0.key == key }
+        if let index, joins(number, index) { return number }
         if let capacity = setup.capacity, index.map(countsForCapacity) != true {
             if keys.indices.filter(countsForCapacity).count >= capacity {
                 fates[number] = .rejectedByCapacity
@@ -265,7 +268,9 @@ public struct ReferenceModel: Sendable {
         return [
             keys.reduce(0) { $0 + $1.values.count + ($1.held?.values.count ?? 0) },
             keys.reduce(0) { $0 + ($1.waiting?.values.count ?? 0) },
-            keys.reduce(0) { $0 + $1.running.reduce(0) { $0 + ($1.telling == nil ? $1.values.count : 0) } },
+            keys.reduce(0) {
+                $0 + $1.running.reduce(0) { $0 + ($1.telling == nil && !$1.isReplaced ? $1.values.count : 0) }
+            },
         ]
     }
 

@@ -67,6 +67,10 @@ public struct ReferenceSetup: Hashable, Sendable {
         case concurrent
         /// A due value is dropped, unless it was flushed.
         case skip
+        /// A due value starts; the running one is cancelled, and counts for nothing.
+        case replace
+        /// A submitted value joins the running one.
+        case share
     }
 
     /// Section 7: how often executions may start.

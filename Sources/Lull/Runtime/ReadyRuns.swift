@@ -9,13 +9,13 @@ struct StartedRun {
     typealias Pointer = UnsafeMutablePointer<StartedRun>
 
     let id: RunID
-    /// The number of submits behind it.
-    let count: Int
+    /// The number of submits behind it, with those that share it.
+    var count: Int
     let cause: Cause
     /// The execution as a clock tracks it, if one does.
     let work: Work?
-    /// What goes with its value.
-    let companion: Companion?
+    /// What goes with its value: the lock guards it.
+    var companion: Companion?
     /// Its task, to be cancelled.
     var task: Task<Void, any Error>?
     /// Its neighbours among those that are ready.

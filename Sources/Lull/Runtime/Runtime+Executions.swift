@@ -31,7 +31,7 @@ extension Runtime {
     func execute(_ run: StartedRun.Pointer, sendingBlock sendsBlock: Bool) {
         let id = run.pointee.id
         // What is taken can no longer be cancelled.
-        let isCancelled = engine.attach(.max, to: id).isCancelling
+        let isCancelled = engine.attach(Self.taken(run), to: id).isCancelling
         let key = key(of: id.slot)
         lock.unlock()
         if sendsBlock { sendBlock() }
@@ -68,10 +68,10 @@ extension Runtime {
 
     /// Reports that a handler has returned, tells the outcome, and starts what waited for it.
     private func returned(_ run: StartedRun.Pointer, _ key: Key, _ output: Output) {
-        let steps = deliverySteps(of: run.pointee.companion)
         let now = lockForEnd()
-        _ = engine.ended(run.pointee.id, .returned, telling: steps)
-        if hasObservers { record(.finished, key, at: now, count: run.pointee.count, cause: run.pointee.cause) }
+        let steps = deliverySteps(of: run.pointee.companion)
+        let verdict = engine.ended(run.pointee.id, .returned, telling: steps)
+        if hasObservers { recordEnd(of: run, key, verdict, nil, at: now) }
         unlockAndPerform(at: now)
         if steps > 0 { tellReturned(run, output) }
     }
@@ -110,7 +110,7 @@ extension Runtime {
         if hasObservers { recordEnd(of: run, key, verdict, displaced, at: now) }
         takeActions(&orders, at: now)
         unlock(performing: orders)
-        if steps > 0, verdict != .interrupted { tellThrown(run, key, error, verdict) }
+        if steps > 0, verdict != .interrupted, verdict != .replaced { tellThrown(run, key, error, verdict) }
     }
 
     private func tellThrown(_ run: StartedRun.Pointer, _ key: Key, _ error: any Error, _ verdict: Verdict) {
@@ -120,7 +120,7 @@ extension Runtime {
             reportFailure(error, of: run.pointee.id, key, isTaken: isTaken)
         case .superseded: deliver(.superseded, to: run.pointee.companion, of: run.pointee.id)
         case .cancelled: deliver(.cancelled, to: run.pointee.companion, of: run.pointee.id)
-        case .executed, .interrupted:
+        case .executed, .interrupted, .replaced:
             preconditionFailure("a handler that has thrown was to be told about as if it had not")
         }
         told(run.pointee.id)
@@ -228,6 +228,8 @@ extension Runtime {
     private func recordEnd(
         of run: StartedRun.Pointer, _ key: Key, _ verdict: Verdict, _ displaced: NotExecutedError?, at now: CoreInstant
     ) {
+        // Observers have been told of one that was replaced.
+        if verdict == .replaced { return }
         let kind: Event<Key>.Kind =
             switch verdict {
             case .executed: .finished
@@ -235,6 +237,7 @@ extension Runtime {
             case .superseded: .superseded
             case .cancelled: .cancelled
             case .interrupted: .interrupted
+            case .replaced: .superseded
             }
         record(
             kind, key, at: now, count: verdict == .interrupted ? size(of: run.pointee.companion) : run.pointee.count,

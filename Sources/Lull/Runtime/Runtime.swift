@@ -74,7 +74,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             lock.unlock()
         case .displaced:
             lock.unlock()
-        case .alone, .undecided:
+        case .alone, .shared, .undecided:
             submitSlowPath(value, for: key, at: now)
         }
     }
@@ -107,6 +107,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let placement = engine.submit(at: index, wait: wait)
         var value = submitted
         var companion = promise
+        if case .shared(let run) = placement { share(run, &companion) }
         if index != .max { Cells.place(&value, &companion, placement, in: engine.slot(index), collects: collects) }
         if let fate = placement.fateOfDisplaced {
             if let companion { orders.list.append(.tell(companion, fate)) }
@@ -196,10 +197,33 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
                 let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
                 resolve(companion, slot, fate, &orders, at: now)
             case .cancel(let run): orders.list.append(.cancel(run))
+            case .replace(let run): replace(run, &orders, at: now)
             case .resume(let waiter): orders.list.append(.resume(waiter))
             case .release(let slot): release(slot, &orders)
             case .retire(let executions): engine.free(executions: executions)
             }
+        }
+    }
+
+    /// Cancels an execution, and tells its callers that it was superseded.
+    private func replace(_ id: RunID, _ orders: inout Orders, at now: CoreInstant) {
+        orders.list.append(.cancel(id))
+        guard let run = unended(id) else { return }
+        if let companion = run.pointee.companion.take() { orders.list.append(.resolve(companion, .superseded)) }
+        if hasObservers {
+            record(.superseded, key(of: id.slot), at: now, count: run.pointee.count, cause: run.pointee.cause)
+        }
+    }
+
+    /// Lets a submit join an execution, with its promise if it has one.
+    private func share(_ id: RunID, _ promise: inout Companion?) {
+        guard let run = unended(id) else { return }
+        run.pointee.count += 1
+        guard let promise = promise.take() else { return }
+        switch run.pointee.companion {
+        case nil: run.pointee.companion = promise
+        case let shared as Companions: shared.all.append(promise)
+        case let first?: run.pointee.companion = Companions([first, promise])
         }
     }
 

@@ -248,9 +248,17 @@ package class RuntimeCore: @unchecked Sendable {
 
     /// An execution that runs in a task, or is ready for a queue. The caller holds the lock.
     final func started(_ id: RunID) -> StartedRun.Pointer? {
-        let address = engine.attachment(of: id)
-        return address == .max ? nil : StartedRun.Pointer(bitPattern: address)
+        engine.attachment(of: id) & 1 == 1 ? nil : unended(id)
     }
+
+    /// An execution whose handler has not ended. The caller holds the lock.
+    final func unended(_ id: RunID) -> StartedRun.Pointer? {
+        let address = engine.attachment(of: id)
+        return address == .max ? nil : StartedRun.Pointer(bitPattern: address & ~1)
+    }
+
+    /// What an execution that a queue has taken has attached: its address, which is even, and a mark.
+    static func taken(_ run: StartedRun.Pointer) -> UInt { UInt(bitPattern: run) | 1 }
 
     /// Keeps a task so that it can be cancelled, unless it has ended already.
     final func register(_ task: Task<Void, any Error>, _ run: RunID) {
@@ -295,10 +303,12 @@ package class RuntimeCore: @unchecked Sendable {
 
     /// Calls `body` with each promise of a companion.
     ///
-    /// Proof of the downcasts: where values are kept each, `Cells` makes the companions; what they hold, and all
-    /// others, are the promises that a runtime has submitted.
+    /// Proof of the downcasts: where values are kept each, `Cells` makes the companions, and those of shared executions
+    /// are tested; what they hold, and all others, are the promises that a runtime has submitted.
     final func forEachPromise(of companion: Companion, _ body: (AnyPromise) -> Void) {
-        if !collects { return body(unsafeDowncast(companion, to: AnyPromise.self)) }
+        if !collects, engine.setup.whileRunning != .share || !(companion is Companions) {
+            return body(unsafeDowncast(companion, to: AnyPromise.self))
+        }
         for promise in unsafeDowncast(companion, to: Companions.self).all {
             if let promise { body(unsafeDowncast(promise, to: AnyPromise.self)) }
         }

@@ -76,7 +76,7 @@ struct PolicyOptions: Equatable, Sendable {
         switch runningRule ?? .queue {
         case .queue: return .queue
         case .restart(let interrupting): return .restart(interrupting: interrupting)
-        case .cancelRunning, .concurrent, .skip:
+        case .cancelRunning, .concurrent, .skip, .replace, .share:
             throw .usage("--while-running must be queue or restart with --store", subcommand)
         }
     }

@@ -142,7 +142,7 @@ struct Simulation: ~Copyable {
             case .resolve(_, let batch, let fate):
                 if case .skip = engine.setup.whileRunning, fate == .absorbed { summary.skipped += 1 }
                 for value in batch.values { remove(value) }
-            case .cancel(let run):
+            case .cancel(let run), .replace(let run):
                 // It ends at once: what follows from its end comes after what the same call has asked for.
                 if let run = running?.remove(run) {
                     actions.insert(contentsOf: end(run, .threw, at: now).reversed(), at: 0)
@@ -178,7 +178,7 @@ struct Simulation: ~Copyable {
         let outcome: StaticString
         switch verdict {
         case .executed, .failed: outcome = "executed"
-        case .superseded, .cancelled:
+        case .superseded, .cancelled, .replaced:
             outcome = "cancelled"
             summary.cancelled += 1
         case .interrupted:

@@ -18,6 +18,8 @@ final class Comparison {
     /// The engine's executions by their own numbers, and by those of the model.
     private var executions: [Int: Execution<String, Int>] = [:]
     private var runs: [Int: RunID] = [:]
+    /// The values that have joined an execution.
+    private var shared: [RunID: [Int]] = [:]
     private var waiterCount = 0
     /// The callers that have waited, and for which key.
     private var waiters: [(id: WaiterID, key: String?)] = []
@@ -182,8 +184,12 @@ final class Comparison {
         model.ended(run, threw: threw, telling: steps)
         let (verdict, actions) = engine.ended(
             name, threw ? .threw : .returned, returning: execution.batch, telling: steps)
-        for value in execution.batch.values { fates[value] = ReferenceFate(verdict) }
+        for value in values(of: name) { fates[value] = ReferenceFate(verdict) }
         note(actions)
+    }
+
+    private func values(of run: RunID) -> [Int] {
+        (executions[Int(run.serial)]?.batch.values ?? []) + (shared[run] ?? [])
     }
 
     private func call(_ body: (inout Engine<String, Int>) -> Actions<String, Int>) -> String? {
@@ -195,6 +201,10 @@ final class Comparison {
 
     private func note(_ actions: Actions<String, Int>) {
         if let displaced = actions.displaced { fates[displaced] = ReferenceFate(actions.fate) }
+        if let run = actions.joined {
+            fates[fates.count - 1] = .running
+            shared[run, default: []].append(fates.count - 1)
+        }
         for action in actions.more {
             switch action {
             case .start(let execution):
@@ -202,6 +212,9 @@ final class Comparison {
                 executions[Int(execution.run.serial)] = execution
                 for value in execution.batch.values { fates[value] = .running }
             case .cancel(let run): stops.append(Int(run.serial))
+            case .replace(let run):
+                stops.append(Int(run.serial))
+                for value in values(of: run) { fates[value] = .superseded }
             case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let waiter): resumes.append(waiter)
             case .release: break

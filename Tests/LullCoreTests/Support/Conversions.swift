@@ -50,6 +50,8 @@ extension Setup {
             case .restart: .restart(interrupting: interrupting)
             case .concurrent: .concurrent
             case .skip: .skip
+            case .replace: .replace
+            case .share: .share
             }
         try self.init(
             Policy(setup.policy), combination: combination, whileRunning: whileRunning,
@@ -88,7 +90,7 @@ extension ReferenceFate {
             switch verdict {
             case .executed: .executed
             case .failed: .failed
-            case .superseded: .superseded
+            case .superseded, .replaced: .superseded
             case .cancelled: .cancelled
             case .interrupted: .pending
             }

@@ -107,11 +107,15 @@ extension SlotEngine {
                 slots.contains(executions.slot) && slots[executions.slot].pointee.executions == index,
                 "the executions \(index) have a key")
             broken.unless(!runs.isEmpty || executions.waiting != nil, "\(key) has executions")
-            broken.unless(runs.count < 2 || setup.whileRunning == .concurrent, "the runs of \(key) do not overlap")
+            let running = setup.whileRunning == .replace ? runs.filter { $0.phase == .running } : runs
+            broken.unless(running.count < 2 || setup.whileRunning == .concurrent, "the runs of \(key) do not overlap")
             if let waiting = executions.waiting {
                 broken.unless(
                     !waiting.isHeld || runs.allSatisfy { $0.state == .telling }, "\(key) holds nothing while it runs")
-                let isBlocked = waiting.isHeld || setup.whileRunning != .concurrent && !runs.isEmpty
+                let isBlocked =
+                    waiting.isHeld
+                    || setup.whileRunning != .concurrent
+                        && !runs.allSatisfy { setup.whileRunning == .replace && $0.state != .telling }
                 let position = Int(executions.queuePosition)
                 let isQueued = position < startQueue.count && startQueue[position].executions == index
                 broken.unless(executions.hasValues && waiting.size > 0, "\(key) has the values that wait")
@@ -155,7 +159,7 @@ extension SlotEngine {
             let size = executions.pointee.waiting?.size ?? 0
             if executions.pointee.isHeld { (pending, held) = (pending + size, held + 1) } else { waiting += size }
             let runs = executions.pointee.others + (executions.pointee.run.map { [$0] } ?? [])
-            running += runs.filter { $0.state != .telling }.reduce(0) { $0 + $1.size }
+            running += runs.filter { $0.state != .telling && $0.phase != .replaced }.reduce(0) { $0 + $1.size }
         }
         broken.unless(heldCount == held, "\(held) keys hold values, not \(heldCount)")
         broken.unless(waitingSubmits == waiting, "\(waiting) submits wait, not \(waitingSubmits)")

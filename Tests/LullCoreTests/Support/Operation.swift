@@ -131,7 +131,7 @@ extension ReferenceSetup {
             limit = Limit(starts, per: period, burst: Int.random(in: 1...starts, using: &random))
         }
         if combination == .collect {
-            if whileRunning == .cancelRunning { whileRunning = .restart }
+            if [.cancelRunning, .replace, .share].contains(whileRunning) { whileRunning = .restart }
             if random.oneIn(2) { maxBatch = random.pick([1, 2, 2, 3]) }
         }
     }

@@ -131,7 +131,12 @@ final class Rig {
         for action in actions.more {
             switch action {
             case .start(let execution): start(execution)
-            case .cancel(let run): stopped += running.filter { $0.execution.run == run }.map { $0.value }
+            case .cancel(let run): stop(run)
+            case .replace(let run):
+                stop(run)
+                for execution in running where execution.execution.run == run {
+                    for value in execution.execution.batch.values { fates[value] = .superseded }
+                }
             case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let waiter): resumed.append(waiter)
             case .release(let key): released.append(key)
@@ -139,6 +144,10 @@ final class Rig {
         }
         guard !handlersTakeTime else { return }
         while let value = running.first?.value { end(value) }
+    }
+
+    private func stop(_ run: RunID) {
+        stopped += running.filter { $0.execution.run == run }.map { $0.value }
     }
 
     private func start(_ execution: Execution<String, String>) {

@@ -179,6 +179,17 @@ struct CommentSamples {
         #expect(count >= 1)
     }
 
+    @Test
+    func `an answer to a submit`() async {
+        let query = "cat"
+        let search = Debouncer(for: .zero) { (query: String) in [query] }
+        search.submit(query) { outcome in
+            if let hits = outcome.value { await screen.show(hits, for: query) }
+        }
+        await search.flushAndWait()
+        #expect(await screen.told == ["cat: 1"])
+    }
+
     /// Compiled, and not run: it would go on until the debouncer is released.
     func observe(_ save: Debouncer<Draft, Int>) async {
         for await event in save.events() {

@@ -44,6 +44,50 @@ struct WhileRunningSamples {
     }
 
     @Test
+    func `an answer that is not older than one that was shown`() async {
+        let (legacy, screen) = (Legacy(index: Index(clock: clock)), Service())
+        let query = "cat"
+        let search = Debouncer(for: .milliseconds(300), whileRunning: .replace, clock: clock) { (query: String) in
+            await legacy.find(query)
+        }
+        search("ca")
+        await clock.advance(by: .seconds(1))
+        search.submit(query) { outcome in
+            if let hits = outcome.value { await screen.show(hits, for: query) }
+        }
+        await clock.advance(by: .seconds(20))
+        #expect(await screen.told == ["cat: 1"])
+        #expect(search.counters.superseded == 1)
+    }
+
+    @Test
+    func `one request for all who ask meanwhile`() async throws {
+        struct Server {
+            let asked = Record<Int>()
+            let clock: ManualClock
+            func user(_ id: Int) async throws -> String {
+                asked.add(id)
+                try await clock.sleep(for: .seconds(1))
+                return "user \(id)"
+            }
+        }
+        let (server, id) = (Server(clock: clock), 7)
+        let users = KeyedDebouncer(for: .zero, whileRunning: .share, clock: clock) { (id: Int, _: Void) in
+            try await server.user(id)
+        }
+        let callers = (0..<3).map { _ in
+            clock.task {
+                let user = try await users.outcome(for: id).get()
+                return user
+            }
+        }
+        await clock.advance(by: .zero, until: .started)
+        await clock.advance(by: .seconds(2))
+        for caller in callers { #expect(try await caller.value == "user 7") }
+        #expect(server.asked.all == [7])
+    }
+
+    @Test
     func `one answer to all messages`() async {
         let (model, chat) = (Model(clock: clock), Service())
         let room = "kitchen"

@@ -21,7 +21,7 @@ public enum OverlapPolicy: Hashable, Sendable {
     /// The value is dropped, and its submits end as absorbed; after a flush it waits instead.
     case skip
     /// The value starts at once. The task of the running execution is cancelled and not awaited: its submits end as
-    /// superseded then, and whatever it returns or throws counts for nothing. No answer is older than one that was told.
+    /// superseded then, and whatever it returns or throws counts for nothing. No answer comes after a newer one.
     /// Not allowed where values are collected or merged.
     case replace
     /// A value that is submitted while an execution of its key runs, and nothing of the key is pending or waiting,

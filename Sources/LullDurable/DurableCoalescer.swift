@@ -30,11 +30,13 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
     final let counts = Guarded(DurableCounters())
 
     init(
-        _ rules: DurableRules?, _ fold: DurableFold<Value>?, _ namespace: String, _ store: any DurableStore,
-        _ clock: any Clock<Duration>
+        _ rules: DurableRules?, changingPolicy: Bool, _ fold: DurableFold<Value>?, _ namespace: String,
+        _ store: any DurableStore, _ clock: any Clock<Duration>
     ) async throws(DurableError) {
         let store = store.calls
-        let stored = try await store.open(namespace, rules)
+        let opening = try await store.open(namespace, rules, changingPolicy: changingPolicy)
+        if let line = opening.line(of: namespace) { logLine("Lull: \(line)", kind: "a policy was changed") }
+        let stored = opening.rules
         if fold != nil, !stored.isMerging {
             throw .otherPolicy(namespace: namespace, stored: stored, given: stored.merging(true))
         }
@@ -61,7 +63,7 @@ public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unch
         merging fold: (@Sendable (_ pending: inout Value, _ value: Value) -> Void)? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws(DurableError) {
-        try await self.init(nil, fold, namespace, store, clock)
+        try await self.init(nil, changingPolicy: false, fold, namespace, store, clock)
     }
 }
 

@@ -16,8 +16,9 @@ public enum DurableError: Error, Hashable, Sendable {
     case unknown(String)
     /// The store cannot be used: it is not one of Lull's, newer than this version, or damaged. Retrying does not help.
     case unusable(String)
-    /// The namespace was created with another kind of policy, other edges, another combination or another rule for
-    /// running runs, which cannot change.
+    /// The namespace has another policy than the one with which it is opened; nothing has changed. The ``description``
+    /// names what differs. Durations and counts can be changed for all that use the namespace, with `changingPolicy`;
+    /// the kind, edges, `combining` and `whileRunning` cannot.
     case otherPolicy(namespace: String, stored: DurableRules, given: DurableRules)
     /// The namespace is not in the store: it has never been opened with a policy.
     case noPolicy(namespace: String)
@@ -45,7 +46,7 @@ extension DurableError: CustomStringConvertible {
         case .unknown(let why): "perhaps recorded, perhaps not: \(why)"
         case .unusable(let why): why
         case .otherPolicy(let namespace, let stored, let given):
-            "the namespace \(namespace) has the policy \(stored.summary), and cannot be opened with \(given.summary)"
+            Self.text(namespace, stored, given)
         case .noPolicy(let namespace):
             "the namespace \(namespace) is not there yet: its first use has to say the policy"
         case .hasWork(let status): "the namespace \(status.namespace) is not forgotten: it has \(status.workText)"
@@ -58,29 +59,14 @@ extension DurableError: CustomStringConvertible {
         case .closed: "the store has been closed"
         }
     }
-}
 
-extension DurableRules {
-    /// The part of the rules that cannot change in a namespace: everything but the durations and counts.
-    package var lasting: [String] {
-        let kind = policy.kind == .debounce ? "debounce" : "throttle"
-        let edges = [(Edges.leading, "leading"), (.trailing, "trailing")].filter { policy.edges.contains($0.0) }
-        let restart = whileRunning.name.map { "restart when \($0)" }
-        let combining = isMerging ? "merge" : combination.name
-        return [kind, edges.map { $0.1 }.joined(separator: ","), combining] + [restart].compactMap { $0 }
-    }
-
-    /// `debounce trailing latest`.
-    var summary: String { lasting.joined(separator: " ") }
-}
-
-extension CombinationRule {
-    /// The name of the combination, as options and stores write it.
-    package var name: String {
-        switch self {
-        case .latest: "latest"
-        case .first: "first"
-        case .collect: "collect"
-        }
+    /// `the namespace sync has another policy (wait: 2 s, here 5 s): use the same, or …`
+    private static func text(_ namespace: String, _ stored: DurableRules, _ given: DurableRules) -> String {
+        let remedy =
+            stored.canChange(to: given)
+            ? "open it with the same, or change it for all that use it with changingPolicy: true"
+            : "kind, edges, combining and whileRunning cannot change, so open it with the same, or use another "
+                + "namespace"
+        return "the namespace \(namespace) has another policy (\(stored.differences(from: given, "here"))): \(remedy)"
     }
 }

@@ -23,13 +23,13 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
 {
     /// Opens a namespace whose keys are throttled (<doc:Semantics>, section 4), and creates it if it is new.
     ///
-    /// The store holds the settings. When the namespace is opened again, durations and counts may differ; they apply
-    /// from the next submit of each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. Another kind
-    /// of policy, other edges or another `combining` are refused.
+    /// The store holds the settings, which are the same for all that use the namespace. Opening it with other ones is
+    /// an error, unless `changingPolicy` says that they change for all: durations and counts from the next submit of
+    /// each key on, `maxBatch`, `limit` and `maxRunning` from the next claim on. The kind of policy, the edges,
+    /// `combining` and `whileRunning` cannot change.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
-    /// come from outside with `Policy.throttle`, and pass the policy to
-    /// ``init(policy:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// come from outside with `Policy.throttle`, and pass the policy to the initializer that takes one.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -45,17 +45,19 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
+    ///   - changingPolicy: Whether other durations and counts replace those of the namespace, for all that use it. A
+    ///     line in the log says what has changed.
     ///   - clock: Measures the pauses of workers and of calls that wait; tests pass the `ManualClock` of `LullTesting`.
     ///     The store measures when values fall due.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
     /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the store has the namespace with other
-    ///   settings; or the error of the store.
+    ///   settings, which the error names; or the error of the store.
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combination<Value> = .latest, maxBatch: Int? = nil, limit: RateLimit? = nil, maxRunning: Int? = nil,
         whileRunning: DurableOverlapPolicy = .queue, namespace: String,
-        in store: any DurableStore,
+        in store: any DurableStore, changingPolicy: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
@@ -64,7 +66,8 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
-        try await self.init(rules, combining.fold, namespace, store, clock)
+        try await self.init(
+            rules, changingPolicy: changingPolicy, combining.fold, namespace, store, clock)
     }
 
     /// Opens a namespace whose executions get all values, in order, in ``DurableExecution/values``.
@@ -77,7 +80,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
         collectingEvery interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
-        namespace: String, in store: any DurableStore,
+        namespace: String, in store: any DurableStore, changingPolicy: Bool = false,
         clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
@@ -87,7 +90,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
             () throws(PolicyError) in
             try .throttle(every: interval, edges: edges, maxCount: maxCount)
         }
-        try await self.init(rules, nil, namespace, store, clock)
+        try await self.init(rules, changingPolicy: changingPolicy, nil, namespace, store, clock)
     }
 
     /// Opens a namespace with a policy that was created, and so checked, before: for settings from a file or a server.
@@ -97,8 +100,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in
-    /// ``init(every:edges:maxCount:combining:maxBatch:limit:maxRunning:whileRunning:namespace:in:clock:fileID:line:)``.
+    /// Everything else is as in the initializer that takes an interval.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program
@@ -112,6 +114,8 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     ///   - whileRunning: What a newer value of a key does to its run: it waits, or the run begins again with both.
     ///   - namespace: A name of your choice for these keys in the store.
     ///   - store: The store that holds the values, such as an `SQLiteStore`.
+    ///   - changingPolicy: Whether other durations and counts replace those of the namespace, for all that use it. A
+    ///     line in the log says what has changed.
     ///   - clock: Measures the pauses of workers and of calls that wait.
     ///   - fileID: The file that a message about a wrong setting names; leave it out.
     ///   - line: The line that this message names; leave it out.
@@ -119,14 +123,14 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         policy: Policy, combining: Combination<Value> = .latest, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
-        namespace: String,
-        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
-        line: UInt = #line
+        namespace: String, in store: any DurableStore, changingPolicy: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
             combining, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy, is: .throttle,
             at: SourceSite(fileID, line))
-        try await self.init(rules, combining.fold, namespace, store, clock)
+        try await self.init(
+            rules, changingPolicy: changingPolicy, combining.fold, namespace, store, clock)
     }
 
     /// Opens a namespace whose executions get all values, in order, with a policy that was created before.
@@ -135,13 +139,12 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     public convenience init(
         collecting policy: Policy, maxBatch: Int? = nil,
         limit: RateLimit? = nil, maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue,
-        namespace: String,
-        in store: any DurableStore, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
-        line: UInt = #line
+        namespace: String, in store: any DurableStore, changingPolicy: Bool = false,
+        clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
     ) async throws(DurableError) {
         let rules = DurableRules.checked(
             Combination<Value>?.none, maxBatch, limit: limit, maxRunning: maxRunning, whileRunning, policy,
             is: .throttle, at: SourceSite(fileID, line))
-        try await self.init(rules, nil, namespace, store, clock)
+        try await self.init(rules, changingPolicy: changingPolicy, nil, namespace, store, clock)
     }
 }

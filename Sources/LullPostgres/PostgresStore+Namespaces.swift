@@ -5,26 +5,31 @@ package import LullDurable
 // Namespaces, and what the store does now and then.
 
 extension PostgresStore {
-    @discardableResult
-    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+    package func open(
+        _ namespace: String, _ rules: DurableRules?, changingPolicy: Bool
+    ) async throws(DurableError) -> PolicyOpening {
         while true {
             var question = statement("rules", 1, selecting: "rules")
             question.add(namespace)
             let row = try await ask(question, in: namespace).first
             let seen = row.flatMap { $0.isNull(0) ? nil : $0.bigints(0) }
             let stored = try seen.map { parts throws(DurableError) in try DurableRules(parts: parts) }
-            let opened = try DurableNamespace.open(namespace, rules, stored: stored)
-            if let rules { state.change { $0.rules[namespace] = rules } }
-            if opened != stored {
+            let opening = try PolicyOpening(of: namespace, with: rules, stored: stored, changingPolicy: changingPolicy)
+            if opening.isWritten {
                 var statement = statement("open", 3, selecting: "open")
                 statement.add(namespace)
-                statement.add(opened.parts)
+                statement.add(opening.rules.parts)
                 statement.add(seen ?? [])
                 guard try await ask(statement, in: namespace).first?.bool(0) == true else { continue }
             }
-            // A worker may wait for what a limit, or a slot, has kept from it.
-            if rules != nil { state.changeAndWake { $0.wakeSignal.signal(.farPast, in: namespace) } }
-            return opened
+            if let rules {
+                state.changeAndWake { state in
+                    state.rules[namespace] = rules
+                    // A worker may wait for what a limit, or a slot, has kept from it.
+                    state.wakeSignal.signal(.farPast, in: namespace)
+                }
+            }
+            return opening
         }
     }
 

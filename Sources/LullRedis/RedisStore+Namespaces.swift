@@ -13,33 +13,43 @@ extension RedisStore {
     /// The key that says for a day that a namespace was forgotten, so that it is not missed.
     private static func mark(ofForgotten namespace: String) -> String { "lull:forgotten:\(namespace)" }
 
-    @discardableResult
-    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
-        guard let rules else {
-            let found = try await record(of: ShardPlace(namespace, 0))
-            state.change { state in
-                state.known.shards[namespace] = found.shards
-                state.rules[namespace] = found.rules
-            }
-            return found.rules
+    package func open(
+        _ namespace: String, _ rules: DurableRules?, changingPolicy: Bool
+    ) async throws(DurableError) -> PolicyOpening {
+        if let rules { return try await create(namespace, rules, changingPolicy: changingPolicy).opening }
+        let found = try await record(of: ShardPlace(namespace, 0))
+        state.change { state in
+            state.known.shards[namespace] = found.shards
+            state.rules[namespace] = found.rules
         }
-        try await create(namespace, rules)
-        return rules
+        return try PolicyOpening(of: namespace, with: nil, stored: found.rules, changingPolicy: false)
     }
 
-    /// Creates the shards of a namespace that are not there, and returns whether there were any.
+    /// Opens all shards of a namespace, and creates those that are not there: the first one decides about the rules,
+    /// and the others follow it.
+    ///
+    /// - Returns: Whether any was missing, too.
     @discardableResult
-    private func create(_ namespace: String, _ rules: DurableRules) async throws(DurableError) -> Bool {
+    private func create(
+        _ namespace: String, _ rules: DurableRules, changingPolicy: Bool = false
+    ) async throws(DurableError) -> (opening: PolicyOpening, wasMissing: Bool) {
+        let first = ShardPlace(namespace, 0)
         // The first shard says how many there are.
         // All leases are counted in one place.
         var shards = state.change { $0.known.shards[namespace] } ?? (rules.maxRunning == nil ? newShards : 1)
-        var shard = 0
-        var wasMissing = false
-        while shard < shards {
-            let opened = try await open(ShardPlace(namespace, shard), of: shards, rules)
-            shards = opened.shards
-            wasMissing = wasMissing || opened.isNew
-            shard += 1
+        let opened = try await open(first, of: shards, rules, changingPolicy: changingPolicy)
+        shards = opened.shards
+        var (rules, wasMissing, hasWritten) = (rules, opened.opening.isNew, true)
+        while hasWritten {
+            hasWritten = false
+            for shard in 1..<max(shards, 1) {
+                let follower = try await open(
+                    ShardPlace(namespace, shard), of: shards, rules, changingPolicy: true)
+                wasMissing = wasMissing || follower.opening.isNew
+                hasWritten = hasWritten || follower.opening.isWritten
+            }
+            // Others may have changed the rules meanwhile, and have written to some shards before this.
+            if hasWritten { rules = try await record(of: first).rules }
         }
         state.changeAndWake { state in
             state.known.shards[namespace] = shards
@@ -51,29 +61,30 @@ extension RedisStore {
         _ = try await ask(Command("HSET", Self.scripts, "append", Script.append.text))
         // After the shards: whoever sees no mark any more finds them.
         _ = try await ask(Command("DEL", Self.mark(ofForgotten: namespace)))
-        return wasMissing
+        return (opened.opening, wasMissing)
     }
 
-    /// Opens a shard, and returns how many there are, and whether this one was missing.
+    /// Opens a shard, and returns how many there are.
     private func open(
-        _ place: ShardPlace, of shards: Int, _ rules: DurableRules
-    ) async throws(DurableError) -> (shards: Int, isNew: Bool) {
+        _ place: ShardPlace, of shards: Int, _ rules: DurableRules, changingPolicy: Bool
+    ) async throws(DurableError) -> (shards: Int, opening: PolicyOpening) {
         while true {
             let found: ShardRecord?
             do throws(DurableError) { found = try await recordIfThere(of: place) } catch {
                 guard case .noPolicy = error else { throw error }
                 found = nil
             }
-            let given = try DurableNamespace.open(place.namespace, rules, stored: found?.rules)
+            let opening = try PolicyOpening(
+                of: place.namespace, with: rules, stored: found?.rules, changingPolicy: changingPolicy)
             if let found, rules.maxRunning != nil, found.shards > 1 {
                 throw Connection.error(ServerError("SHARDS \(found.shards)"), in: place.namespace)
             }
-            if let found, found.rules == given { return (found.shards, false) }
+            if let found, !opening.isWritten { return (found.shards, opening) }
             let now: CoreInstant
             if let found { now = found.now } else { now = try await serverTime() }
             var write = KeyWrite(key: Scripts.sentinel, expected: found == nil ? nil : [])
             write.renewSettings(after: found?.settings ?? [], at: now)
-            write.set("rules", given.bytes)
+            write.set("rules", opening.rules.bytes)
             if found == nil {
                 write.set("version", "\(Scripts.version)")
                 write.set("place", "\(place.shard) \(shards)")
@@ -88,7 +99,7 @@ extension RedisStore {
                 }
             }
             if try await write.isDone(in: place, settings: found?.settings ?? [], at: now, [], by: self) {
-                return (found?.shards ?? shards, found == nil)
+                return (found?.shards ?? shards, opening)
             }
         }
     }
@@ -102,7 +113,7 @@ extension RedisStore {
     /// A process that goes on using the namespace opens it again, as it does when the server has lost it.
     package func forget(_ namespace: String) async throws(DurableError) {
         // The first shard says how many there are, so it goes last.
-        let rules = try await record(of: ShardPlace(namespace, 0)).rules
+        _ = try await record(of: ShardPlace(namespace, 0))
         let places = try await places(of: namespace)
         if let status = try await status().first(where: { $0.namespace == namespace }), status.hasWork {
             throw .hasWork(status)
@@ -113,6 +124,7 @@ extension RedisStore {
             let isRemoved = try await remove(place)
             if isRemoved { continue }
             // Work has come meanwhile. The shards that were deleted are needed again.
+            let rules = try await record(of: ShardPlace(namespace, 0)).rules
             try await create(namespace, rules)
             let status = try await status().first { $0.namespace == namespace }
             throw .hasWork(status ?? DurableStatus(namespace: namespace, rules: rules))
@@ -194,7 +206,15 @@ extension RedisStore {
         guard let rules = state.change({ $0.rules[namespace] }) else { return false }
         let isForgotten = try await ask(Command("EXISTS", Self.mark(ofForgotten: namespace))).number == 1
         // Of several processes, the one counts that creates it.
-        let wasMissing = try await create(namespace, rules)
+        let wasMissing: Bool
+        do throws(DurableError) {
+            wasMissing = try await create(namespace, rules).wasMissing
+        } catch {
+            guard case .otherPolicy(_, let stored, _) = error else { throw error }
+            // Another process has opened it by now, with the rules to which it had changed.
+            state.change { $0.rules[namespace] = stored }
+            return true
+        }
         if wasMissing, !isForgotten {
             logLine(
                 "Lull: the Redis server does not have the namespace \(namespace) any more, nor what was pending in it: "

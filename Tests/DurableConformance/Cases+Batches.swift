@@ -36,7 +36,7 @@ extension ConformanceCase {
             try await fixture.submitAll("a", "b")
             fixture.pass(10)
             #expect(try await fixture.work() == ["k trailing a+b ×2"])
-            try await fixture.open(.debounce(10, .collect, maxBatch: 1))
+            try await fixture.change(.debounce(10, .collect, maxBatch: 1))
             try await fixture.submitAll("c", "d", "e")
             fixture.pass(10)
             #expect(try await fixture.work() == ["k trailing c", "k trailing d", "k trailing e"])
@@ -183,14 +183,14 @@ extension ConformanceCase {
             let whole = try await fixture.claimOne()
             try await fixture.submitAll("d", "e", "f")
             fixture.pass(10)
-            #expect(try await fixture.open(.debounce(10, .collect, maxBatch: 2)).maxBatch == 2)
+            #expect(try await fixture.change(.debounce(10, .collect, maxBatch: 2)).maxBatch == 2)
             try await fixture.fail(whole, retry: 0)
             #expect(
                 try await fixture.work() == ["k trailing a+b+c ×3", "k trailing d+e ×2", "k trailing f"])
             try await fixture.submitAll("g", "h", "i", "j")
             fixture.pass(10)
             try await fixture.complete(try await fixture.claimOne())
-            #expect(try await fixture.open(.debounce(10, .collect)).maxBatch == nil)
+            #expect(try await fixture.change(.debounce(10, .collect)).maxBatch == nil)
             #expect(try await fixture.work() == ["k trailing i+j ×2"])
         },
         ConformanceCase("the limit and a rest are there after the store was opened again") { fixture in

@@ -109,11 +109,11 @@ extension ConformanceCase {
             try await fixture.open(.limited(limit, maxRunning: 4))
             let found = try await fixture.open(nil)
             #expect(found.limit == limit && found.maxRunning == 4)
-            try await fixture.open(.limited(RateLimit(1, per: .milliseconds(100)), maxRunning: 3))
+            try await fixture.change(.limited(RateLimit(1, per: .milliseconds(100)), maxRunning: 3))
             for key in ["a", "b"] { try await fixture.submit("1", key) }
             #expect(try await fixture.answer(by: 1).runs.count == 1)
             #expect(try await fixture.answer(by: 2).runs == [])
-            try await fixture.open(.limited(maxRunning: 3))
+            try await fixture.change(.limited(maxRunning: 3))
             #expect(try await fixture.answer(by: 2).runs.count == 1)
             let status = try #require(try await fixture.store.status().first)
             #expect(status.rules.limit == nil && status.rules.maxRunning == 3)
@@ -123,7 +123,7 @@ extension ConformanceCase {
             for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
             #expect(try await fixture.answer(by: 11, limit: 3, lease: 1 << 40).runs.count == 1)
             #expect(try await fixture.answer(by: 12, limit: 3, lease: 1 << 40).runs == [])
-            try await fixture.open(.limited(RateLimit(3, per: .milliseconds(100), burst: 2)))
+            try await fixture.change(.limited(RateLimit(3, per: .milliseconds(100), burst: 2)))
             // As if a burst had just started, of which one may be used again after 100 ms / (3 - 2 + 1).
             #expect(try await fixture.answer(by: 13, limit: 3, lease: 1 << 40).next == .milliseconds(50))
             #expect(try await fixture.store.status().first?.nextStart == .milliseconds(50))
@@ -141,7 +141,7 @@ extension ConformanceCase {
             let mark = try await fixture.answer(by: 99, limit: 2).mark
             async let woken: Void = fixture.wait(after: mark)
             await fixture.time.somebodySleeps()
-            try await fixture.open(.limited())
+            try await fixture.change(.limited())
             // A server says nothing: its workers ask every second.
             fixture.pass(1000)
             try await woken
@@ -151,7 +151,7 @@ extension ConformanceCase {
             try await fixture.open(.limited(RateLimit(2, per: .milliseconds(100), burst: 2)))
             for key in ["a", "b", "c"] { try await fixture.submit("1", key) }
             #expect(try await fixture.answer(by: 19, limit: 2, lease: 1 << 40).runs.count == 2)
-            try await fixture.open(.limited(RateLimit(1, per: .milliseconds(1000))))
+            try await fixture.change(.limited(RateLimit(1, per: .milliseconds(1000))))
             fixture.pass(199)
             #expect(try await fixture.answer(by: 2).runs == [])
             fixture.pass(801)
@@ -200,7 +200,7 @@ extension ConformanceCase {
             fixture.pass(1)
             #expect(try await fixture.answer(by: 27, limit: 5, lease: 1 << 40).runs.count == 1)
             fixture.pass(10_000)
-            try await fixture.open(.limited(RateLimit(starts: 2, period: .infinite, burst: 2)))
+            try await fixture.change(.limited(RateLimit(starts: 2, period: .infinite, burst: 2)))
             let last = try await fixture.answer(by: 28, limit: 5, lease: 1 << 40)
             #expect(last.runs.count == 1)
             fixture.pass(1_000_000)
@@ -212,7 +212,7 @@ extension ConformanceCase {
             try await fixture.submit("1", "a")
             try await fixture.complete(try await fixture.claimOne(by: 1))
             try await fixture.store.forget("n")
-            try await fixture.open(.limited(RateLimit(1, per: .milliseconds(100))))
+            try await fixture.change(.limited(RateLimit(1, per: .milliseconds(100))))
             for key in ["a", "b"] { try await fixture.submit("1", key) }
             fixture.pass(100)
             #expect(try await fixture.answer(by: 30, limit: 2, lease: 1 << 40).runs.count == 1)

@@ -30,42 +30,6 @@ extension ConformanceCase {
             #expect(try await fixture.open(nil) == rules)
             await fixture.closeOther()
         },
-        ConformanceCase("another kind, other edges or another combination are refused, and change nothing") { fixture in
-            let rules = try DurableRules.debounce(10)
-            try await fixture.open(rules)
-            let others: [DurableRules] = [
-                try .throttle(10, .trailing), try .debounce(10, .leading), try .debounce(10, .both),
-                try .debounce(10, .first), try .debounce(10, .collect),
-            ]
-            for other in others {
-                await #expect(throws: DurableError.otherPolicy(namespace: "n", stored: rules, given: other)) {
-                    try await fixture.open(other)
-                }
-            }
-            #expect(try await fixture.open(nil) == rules)
-        },
-        ConformanceCase("a namespace that collects is not opened to merge, nor the reverse, and stays as it is") {
-            fixture in
-            let collecting = try DurableRules.debounce(10, .collect)
-            let merging = collecting.merging(true)
-            try await fixture.open(collecting)
-            try await fixture.open(merging, "m")
-            await #expect(throws: DurableError.otherPolicy(namespace: "n", stored: collecting, given: merging)) {
-                try await fixture.open(merging)
-            }
-            await #expect(throws: DurableError.otherPolicy(namespace: "m", stored: merging, given: collecting)) {
-                try await fixture.open(collecting, "m")
-            }
-            #expect(try await fixture.open(nil) == collecting)
-            #expect(try await fixture.open(nil, "m") == merging)
-            let longer = try DurableRules(
-                .debounce(wait: .milliseconds(20)), combination: .collect, isMerging: true, maxBatch: 3)
-            #expect(try await fixture.open(longer, "m") == longer)
-            let fixture = try await fixture.reopened()
-            #expect(try await fixture.open(nil, "m") == longer)
-            #expect(try await fixture.store.status().map(\.rules) == [longer, collecting])
-            await fixture.closeOther()
-        },
         ConformanceCase("values to be merged stay as they are, and a worker folds them in order") { fixture in
             let merging = try await DurableDebouncer<String, [Int]>(
                 for: .milliseconds(10), combining: .merge { $0 += $1 }, namespace: StoreFixture.namespace,
@@ -125,38 +89,6 @@ extension ConformanceCase {
                     #expect(listed.map(\.key) == Array(expected.prefix(limit)))
                 }
             }
-        },
-        ConformanceCase("changed durations hold from the next submit on") { fixture in
-            try await fixture.open(.debounce(10, maxWait: 20))
-            let before = try await fixture.submit("a", "old")
-            try await fixture.submit("a")
-            let changed = try DurableRules.debounce(100, maxWait: 200)
-            #expect(try await fixture.open(changed) == changed)
-            #expect(try await fixture.submit("b").dueIn == .milliseconds(100))
-            fixture.pass(10)
-            #expect(try await fixture.state(before) == .ready)
-            #expect(try await fixture.work() == ["old trailing a"])
-            fixture.pass(90)
-            #expect(try await fixture.work() == ["k trailing b ×2"])
-        },
-        ConformanceCase("a longest wait that is changed holds from the next submit on") { fixture in
-            try await fixture.open(.debounce(10, maxWait: 1000))
-            try await fixture.submit("a", wait: 500)
-            try await fixture.submit("a", "other", wait: 500)
-            try await fixture.open(.debounce(10, maxWait: 20))
-            fixture.pass(15)
-            #expect(try await fixture.submit("b", wait: 500).dueIn == .milliseconds(5))
-            fixture.pass(5)
-            #expect(try await fixture.work() == ["k maxWait b ×2"])
-            fixture.pass(480)
-            #expect(try await fixture.work() == ["other trailing a"])
-        },
-        ConformanceCase("an interval that is changed holds from the next submit on") { fixture in
-            try await fixture.open(.throttle(10, .trailing))
-            try await fixture.submit("a")
-            try await fixture.open(.throttle(50, .trailing))
-            fixture.pass(10)
-            #expect(try await fixture.work() == ["k trailing a"])
         },
     ]
 

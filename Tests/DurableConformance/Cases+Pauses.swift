@@ -107,7 +107,7 @@ extension ConformanceCase {
             try await fixture.open(.debounce(10))
             let pause = try await fixture.pause("a long one")
             let fixture = try await fixture.reopened()
-            try await fixture.open(.debounce(20))
+            try await fixture.change(.debounce(20))
             #expect(try await fixture.store.status().map(\.pause) == [pause])
             try await fixture.submit("a", wait: 0)
             #expect(try await fixture.claim() == [])

@@ -37,7 +37,7 @@ package struct ConformanceCase: Sendable, CustomTestStringConvertible {
     /// All but the published scenarios, which take longest.
     package static let short =
         submits + spacing + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends
-        + tokens + keeping + namespaces + forgetting + workers + looking + counters + waking
+        + tokens + keeping + namespaces + policies + forgetting + workers + looking + counters + waking
         + restarting + touching + pauses + limiting + selections + contexts + upcoming + knownFaults
 
     /// The rules for a store that derives its time from the clocks of a machine (``StoreTime``).

@@ -73,6 +73,12 @@ package struct StoreFixture: Sendable {
         try await store.open(namespace, rules)
     }
 
+    /// Opens the namespace with other durations or counts, for all.
+    @discardableResult
+    func change(_ rules: DurableRules, _ namespace: String = StoreFixture.namespace) async throws -> DurableRules {
+        try await store.open(namespace, rules, changingPolicy: true).rules
+    }
+
     @discardableResult
     func submit(
         _ value: String, _ key: String = "k", wait: Int? = nil, token: String? = nil, by submitter: Int64? = nil,

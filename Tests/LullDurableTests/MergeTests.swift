@@ -94,8 +94,8 @@ struct MergeTests {
         } catch {
             #expect(
                 "\(error)"
-                    == "the namespace n has the policy debounce trailing merge, and cannot be opened with debounce "
-                    + "trailing collect"
+                    == "the namespace n has another policy (combining: merge, here collect): kind, edges, combining "
+                    + "and whileRunning cannot change, so open it with the same, or use another namespace"
             )
         }
         _ = try await DurableDebouncer<String, Int>(
@@ -108,8 +108,8 @@ struct MergeTests {
         } catch {
             #expect(
                 "\(error)"
-                    == "the namespace m has the policy debounce trailing collect, and cannot be opened with "
-                    + "debounce trailing merge"
+                    == "the namespace m has another policy (combining: collect, here merge): kind, edges, combining "
+                    + "and whileRunning cannot change, so open it with the same, or use another namespace"
             )
         }
     }

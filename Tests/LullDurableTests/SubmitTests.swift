@@ -19,11 +19,12 @@ struct SubmitTests {
     {
         let sync = try await fixture.debouncer()
         let longer = try await DurableDebouncer<String, Int>(
-            for: .seconds(5), maxWait: .seconds(9), maxCount: 4, namespace: "n", in: fixture.store)
+            for: .seconds(5), maxWait: .seconds(9), maxCount: 4, namespace: "n", in: fixture.store,
+            changingPolicy: true)
         #expect(try await sync.submit(1, for: "a").dueIn == .seconds(5))
         #expect(try await longer.status().rules.policy.maxCount == 4)
         let checked = try await DurableDebouncer<String, Int>(
-            policy: .debounce(for: .seconds(7), maxCount: 3), namespace: "n", in: fixture.store)
+            policy: .debounce(for: .seconds(7), maxCount: 3), namespace: "n", in: fixture.store, changingPolicy: true)
         #expect(try await checked.submit(1, for: "b").dueIn == .seconds(7))
         #expect(try await checked.status().rules.policy.maxCount == 3)
         let stored = try await sync.status().rules

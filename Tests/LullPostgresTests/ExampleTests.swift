@@ -70,9 +70,17 @@ struct ExampleTests {
         _ = try place.url()
         let sql = try place.session()
         try sql("SELECT open('n', 'debounce', wait => '10 min')")
-        try sql("SELECT open('n', 'debounce', wait => '5 min', max_wait => '1 h')")
+        let change = "SELECT open('n', 'debounce', wait => '5 min', max_wait => '1 h'"
+        let refusal = #expect(throws: SQL.Failure.self) { try sql("\(change))") }
+        #expect(
+            refusal?.description.contains(
+                "'n' has another policy (wait: 00:10:00, here 00:05:00; max_wait: none, here 01:00:00)") == true,
+            "\(refusal as Any)")
+        #expect(refusal?.description.contains("with changing_policy => true") == true)
+        #expect(try sql.value("SELECT (rules('n'))[3]") == nil)
+        try sql("\(change), changing_policy => true)")
         #expect(try sql.value("SELECT (rules('n'))[3]") == "3600000000000")
-        #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'throttle', wait => '5 min')") }
+        #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'throttle', '5 min', changing_policy => true)") }
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('n', 'debounce', '5 min', combination => 'collect')") }
         try sql("SELECT open('m', 'debounce', wait => '5 min', combination => 'collect', merges => true)")
         #expect(throws: SQL.Failure.self) { try sql("SELECT open('m', 'debounce', '5 min', combination => 'collect')") }

@@ -75,7 +75,7 @@ import Testing
 
     @Test func `dividing a batch moves no values`() throws {
         let rules = try file.open(nil)
-        try file.open(try DurableRules(rules.policy, combination: .collect, maxBatch: 100))
+        try file.open(try DurableRules(rules.policy, combination: .collect, maxBatch: 100), changingPolicy: true)
         try submit(3000)
         machine.pass(2)
         var run: DurableRun?

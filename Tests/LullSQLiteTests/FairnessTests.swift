@@ -13,7 +13,9 @@ import Testing
         let path = directory + "/work.db"
         let file = try SQLiteFile(path)
         let rules = try debounce(3600)
-        _ = try file.write { transaction throws(DurableError) in try transaction.open("kill", rules) }
+        _ = try file.write { transaction throws(DurableError) in
+            try transaction.open("kill", rules, changingPolicy: false)
+        }
         let children = try (0..<others).map { try Child("submit", path, directory + "/log", "\($0)") }
         defer { for child in children { child.kill() } }
         var lines = Lines(directory + "/log")

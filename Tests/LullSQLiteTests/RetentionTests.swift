@@ -86,7 +86,7 @@ import Testing
         let second = try file()
         try first.open(try debounce(10))
         #expect(try first.submit(submission("a", "one")).dueIn == .seconds(10))
-        try second.open(try debounce(3))
+        try second.open(try debounce(3), changingPolicy: true)
         #expect(try first.submit(submission("a", "two")).dueIn == .seconds(3))
         #expect(throws: DurableError.self) { try second.open(try debounce(3, .collect)) }
     }

@@ -30,16 +30,30 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- The same for SQL: with intervals and with defaults. A namespace with another kind, other edges, another combination
--- or another rule for running runs is an error. restart: due or submitted, if a newer value interrupts a run. At most
--- `starts` runs start in any `period`, `burst` of them (default 1) at once, and workers have at most `max_running`.
+-- A rule in words, by its place.
+CREATE OR REPLACE FUNCTION rule_text(place bigint, rule bigint) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN CASE
+    WHEN rule IS NULL THEN 'none'
+    WHEN place = 1 THEN (ARRAY['debounce', 'throttle'])[rule + 1]
+    WHEN place IN (2, 3, 7, 11) THEN make_interval(secs => rule / 1000000000.0)::text
+    WHEN place = 4 THEN (ARRAY['leading', 'trailing', 'leading and trailing'])[rule]
+    WHEN place = 5 THEN (rule = 1)::text
+    WHEN place = 8 THEN (ARRAY['latest', 'first', 'collect', 'collect and merge'])[rule + 1]
+    WHEN place = 14 THEN (ARRAY['none', 'due', 'submitted'])[rule + 1]
+    ELSE rule::text END;
+
+-- The same for SQL: with intervals and with defaults. A namespace with another policy is an error, which names both;
+-- with changing_policy, durations and counts change for all that use it, and a notice says so. Its kind, edges,
+-- combination and rule for running runs cannot change. restart: due or submitted, if a newer value interrupts a run.
+-- At most `starts` runs start in any `period`, `burst` of them (default 1) at once, and workers have at most
+-- `max_running`.
 -- merges: with collect, the values of a run are to be folded into one by who handles them.
 CREATE OR REPLACE FUNCTION open(
     namespace text, kind text, wait interval, max_wait interval DEFAULT NULL, spacing interval DEFAULT '0',
     max_count bigint DEFAULT NULL, combination text DEFAULT 'latest', max_batch bigint DEFAULT NULL,
     on_leading boolean DEFAULT NULL, on_trailing boolean DEFAULT true, extends boolean DEFAULT false,
     restart text DEFAULT NULL, starts bigint DEFAULT NULL, period interval DEFAULT NULL, burst bigint DEFAULT NULL,
-    max_running bigint DEFAULT NULL, merges boolean DEFAULT false
+    max_running bigint DEFAULT NULL, merges boolean DEFAULT false, changing_policy boolean DEFAULT false
 ) RETURNS void LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_variable
 DECLARE
@@ -71,15 +85,39 @@ BEGIN
     IF wrong IS NOT NULL THEN RAISE EXCEPTION '%', wrong USING ERRCODE = 'invalid_parameter_value'; END IF;
     LOOP
         found := rules(namespace);
+        EXIT WHEN found IS NOT DISTINCT FROM given;
         IF (found[1], found[4], found[8], found[14]) IS DISTINCT FROM (given[1], given[4], given[8], given[14])
             AND found IS NOT NULL
         THEN
-            RAISE EXCEPTION 'the namespace % has another kind, other edges, another combination or rule, which stay',
-                quote_literal(namespace) USING ERRCODE = 'LUL04';
+            RAISE EXCEPTION
+                'the namespace % has another policy (%): kind, edges, combination and restart cannot change',
+                quote_literal(namespace), differences(found, given, 'here')
+                USING ERRCODE = 'LUL04', HINT = 'Open it with the same, or use another namespace.';
         END IF;
-        EXIT WHEN found IS NOT DISTINCT FROM given OR open(namespace, given, found);
+        IF found IS NOT NULL AND NOT changing_policy THEN
+            RAISE EXCEPTION 'the namespace % has another policy (%)', quote_literal(namespace),
+                differences(found, given, 'here')
+                USING ERRCODE = 'LUL04',
+                HINT = 'Open it with the same, or change it for all that use it with changing_policy => true.';
+        END IF;
+        CONTINUE WHEN NOT open(namespace, given, found);
+        IF found IS NOT NULL THEN
+            RAISE NOTICE 'the policy of the namespace % was changed for all that use it: %', quote_literal(namespace),
+                differences(found, given, 'now');
+        END IF;
+        EXIT;
     END LOOP;
 END $$;
+
+-- What some rules have and others have otherwise: `wait: 00:00:02, here 00:00:05; max_count: none, here 3`.
+CREATE OR REPLACE FUNCTION differences(found bigint[], given bigint[], word text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN (
+    SELECT string_agg(
+        format('%s: %s, %s %s', field, rule_text(i, found[i]), word, rule_text(i, given[i])), '; ' ORDER BY i)
+    FROM unnest(string_to_array(
+        'kind wait max_wait edges extends max_count spacing combination max_batch starts period burst max_running '
+        'restart', ' ')) WITH ORDINALITY AS fields (field, i)
+    WHERE found[i] IS DISTINCT FROM given[i]);
 
 CREATE OR REPLACE FUNCTION nanoseconds(span interval) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN (extract(epoch FROM span) * 1000000000)::bigint;

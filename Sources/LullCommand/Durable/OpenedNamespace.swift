@@ -127,16 +127,28 @@ struct OpenedNamespace {
         let (store, name) = (
             try url.open(creates: new != nil, patience: options.patience, subcommand), options.namespace
         )
-        let stored = try store.change(for: subcommand) { store -> DurableRules? in
-            do { return try await store.open(name, nil) } catch DurableError.noPolicy { return nil }
-        }
-        let given = try policy.rules(over: stored, of: name)
         self.store = store
-        rules =
-            if let stored, given == nil {
-                stored
-            } else {
-                try store.change(for: subcommand) { try await $0.open(name, given) }
+        rules = try Self.open(name, with: policy, in: store, subcommand)
+    }
+
+    private static func open(
+        _ name: String, with policy: NamespacePolicy, in store: CommandStore, _ subcommand: Subcommand
+    ) throws(Failure) -> DurableRules {
+        while true {
+            let stored = try store.change(for: subcommand) { store -> DurableRules? in
+                do { return try await store.open(name, nil) } catch DurableError.noPolicy { return nil }
             }
+            let given = try policy.rules(over: stored, of: name)
+            if let stored, given == nil { return stored }
+            let opened = try store.change(for: subcommand) { store -> DurableRules? in
+                do {
+                    return try await store.open(name, given, changingPolicy: stored != nil).rules
+                } catch DurableError.otherPolicy {
+                    // Others have opened it meanwhile, with a policy with which this one is yet to be compared.
+                    return nil
+                }
+            }
+            if let opened { return opened }
+        }
     }
 }

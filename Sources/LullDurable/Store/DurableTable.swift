@@ -204,22 +204,6 @@ package struct DurableNamespace: Hashable, Sendable {
 }
 
 extension DurableNamespace {
-    /// Returns the rules of a namespace that is being opened. Durations and counts may change; other changes are
-    /// refused.
-    ///
-    /// - Parameters:
-    ///   - given: The requested rules; nil for the stored ones.
-    ///   - stored: The stored rules; nil if the namespace is new.
-    package static func open(
-        _ name: String, _ given: DurableRules?, stored: DurableRules?
-    ) throws(DurableError) -> DurableRules {
-        guard let rules = given ?? stored else { throw .noPolicy(namespace: name) }
-        if let stored, stored.lasting != rules.lasting {
-            throw .otherPolicy(namespace: name, stored: stored, given: rules)
-        }
-        return rules
-    }
-
     /// Returns the time until an instant, or zero if it has passed.
     package static func time(from now: CoreInstant, to due: CoreInstant) -> Duration {
         .nanoseconds(max(0, now.duration(to: due).nanoseconds))

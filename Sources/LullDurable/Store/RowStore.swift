@@ -49,14 +49,15 @@ extension RowStore {
 
     // MARK: - Namespaces
 
-    @discardableResult
-    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+    package func open(
+        _ namespace: String, _ rules: DurableRules?, changingPolicy: Bool
+    ) async throws(DurableError) -> PolicyOpening {
         try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
-            try table.open(namespace, rules)
-        } then: { opened, signal in
+            try table.open(namespace, rules, changingPolicy: changingPolicy)
+        } then: { opening, signal in
             // A worker may wait for what a limit, or a slot, has kept from it.
             if rules != nil { signal.signal(.farPast, in: namespace) }
-            return opened
+            return opening
         }
     }
 

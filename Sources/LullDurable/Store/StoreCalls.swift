@@ -8,18 +8,18 @@ package import LullCore
 package protocol StoreCalls: DurableStore {
     // MARK: - Namespaces
 
-    /// Opens a namespace: creates it with the given rules if it is new, and otherwise adopts their durations and
-    /// counts.
+    /// Opens a namespace, and creates it with the given rules if it is new: see ``PolicyOpening``.
+    ///
+    /// Of two calls with different rules at once, one is refused, unless it changes the policy.
     ///
     /// - Parameters:
     ///   - namespace: The name of the namespace.
     ///   - rules: The rules; nil to use those that the store has.
-    /// - Returns: The rules that apply from now on.
-    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if the kind of policy, the edges, the
-    ///   combination or the rule for running runs differ; ``DurableError/noPolicy(namespace:)`` if it is new and no
-    ///   rules are given.
-    @discardableResult
-    func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules
+    ///   - changingPolicy: Whether other durations and counts replace those of the namespace.
+    /// - Throws: ``DurableError/otherPolicy(namespace:stored:given:)`` if it has other rules, which may not or cannot
+    ///   change; ``DurableError/noPolicy(namespace:)`` if it is new and no rules are given.
+    func open(_ namespace: String, _ rules: DurableRules?, changingPolicy: Bool) async throws(DurableError)
+        -> PolicyOpening
 
     /// Deletes a namespace: see ``DurableStore/forget(_:)``.
     func forget(_ namespace: String) async throws(DurableError)
@@ -211,6 +211,12 @@ package struct ChangeSum: Sendable {
 // The calls in shorter forms.
 
 extension StoreCalls {
+    /// Opens a namespace without changing its rules, and returns them.
+    @discardableResult
+    package func open(_ namespace: String, _ rules: DurableRules?) async throws(DurableError) -> DurableRules {
+        try await open(namespace, rules, changingPolicy: false).rules
+    }
+
     /// Records one submit: see ``submit(_:)``.
     @discardableResult
     package func submit(_ submission: DurableSubmission) async throws(DurableError) -> DurableReceipt {

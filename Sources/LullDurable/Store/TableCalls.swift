@@ -5,12 +5,14 @@ package import LullCore
 extension StoreTable {
     // MARK: - Namespaces
 
-    /// See ``StoreCalls/open(_:_:)``.
-    package mutating func open(_ name: String, _ rules: DurableRules?) throws(DurableError) -> DurableRules {
-        let stored = try rulesIfOpen(name)
-        let opened = try DurableNamespace.open(name, rules, stored: stored)
-        if opened != stored { try write(opened, of: name, isNew: stored == nil) }
-        return opened
+    /// See ``StoreCalls/open(_:_:changingPolicy:)``.
+    package mutating func open(
+        _ name: String, _ rules: DurableRules?, changingPolicy: Bool
+    ) throws(DurableError) -> PolicyOpening {
+        let opening = try PolicyOpening(
+            of: name, with: rules, stored: try rulesIfOpen(name), changingPolicy: changingPolicy)
+        if opening.isWritten { try write(opening.rules, of: name, isNew: opening.isNew) }
+        return opening
     }
 
     private mutating func rulesIfOpen(_ name: String) throws(DurableError) -> DurableRules? {

@@ -12,7 +12,8 @@ extension SimulationRun {
         case .reopen: try await reopen()
         case .change(let policy, let maxBatch):
             model.change(policy, maxBatch: maxBatch)
-            try await store.open(namespace, DurableRules(model.setup, model.interrupting, maxBatch: maxBatch))
+            let rules = try DurableRules(model.setup, model.interrupting, maxBatch: maxBatch)
+            _ = try await store.open(namespace, rules, changingPolicy: true)
         case .submit(let number, let key, let wait, let hasToken, let isNamed, let lost):
             let producer = number % outboxes.count
             guard outboxes[producer] == nil else { return try await resubmit(producer, lost: lost) }

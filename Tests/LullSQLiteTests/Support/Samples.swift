@@ -158,8 +158,10 @@ extension SQLiteFile {
     }
 
     @discardableResult
-    func open(_ rules: DurableRules?) throws(DurableError) -> DurableRules {
-        try write { transaction throws(DurableError) in try transaction.open("n", rules) }
+    func open(_ rules: DurableRules?, changingPolicy: Bool = false) throws(DurableError) -> DurableRules {
+        try write { transaction throws(DurableError) in
+            try transaction.open("n", rules, changingPolicy: changingPolicy).rules
+        }
     }
 
     @discardableResult

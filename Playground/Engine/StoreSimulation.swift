@@ -303,7 +303,8 @@ final class StoreSimulation {
         }
         for run in runs {
             records.add(
-                .claimed, at: now, owner(claim.terms.owner), run.id, number(of: run.key), Int64(run.attempt), run.fence,
+                .claimed, at: now, owner(claim.terms.owner), run.number, number(of: run.key), Int64(run.attempt),
+                run.fence,
                 now.advanced(by: claim.terms.lease).nanoseconds, Int64(run.count), run.first.nanoseconds,
                 run.due.nanoseconds, run.cause.number, run.submits.lowerBound, run.submits.upperBound,
                 values: run.values.map { number(of: $0) })
@@ -461,9 +462,9 @@ final class StoreSimulation {
         let fails = failing > 0
         if fails { failing -= 1 }
         let handler = SimulatedWorker.Handler(run: run, endsAt: now.advanced(by: settings.takes), fails: fails)
-        workers[index].handlers[run.id] = handler
-        records.add(.started, at: now, Int64(index), run.id)
-        schedule(.handlerEnd(run.id, handler.number), at: handler.endsAt, of: index)
+        workers[index].handlers[run.number] = handler
+        records.add(.started, at: now, Int64(index), run.number)
+        schedule(.handlerEnd(run.number, handler.number), at: handler.endsAt, of: index)
     }
 
     /// The handler throws at once, unless it does not ask whether it is cancelled.
@@ -491,7 +492,7 @@ final class StoreSimulation {
         let isAccepted = fences[run.key].map { $0 <= run.fence } ?? true
         if isAccepted { fences[run.key] = run.fence }
         records.add(
-            .effect, at: now, Int64(index), run.id, number(of: run.key), run.fence, isAccepted ? 1 : 0,
+            .effect, at: now, Int64(index), run.number, number(of: run.key), run.fence, isAccepted ? 1 : 0,
             values: run.values.map { number(of: $0) })
     }
 }

@@ -73,7 +73,7 @@ extension StoreSimulation {
             case .absorbed: ended[3] += count
             case .dead:
                 ended[4] += count
-                if let run = end.run { dead.append((run, number(of: end.key), end.error ?? "")) }
+                if let run = end.runNumber { dead.append((run, number(of: end.key), end.error ?? "")) }
             }
         }
         out.append(dead.count)

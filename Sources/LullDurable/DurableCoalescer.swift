@@ -2,16 +2,18 @@ internal import Foundation
 internal import Lull
 internal import LullCore
 
-/// The common part of ``DurableDebouncer`` and ``DurableThrottler``: submit, flush, cancel, work, and look.
+/// The calls that ``DurableDebouncer`` and ``DurableThrottler`` have in common: submit, flush, cancel, work, and look.
+/// Programs name one of those two.
 ///
 /// An object is a handle on a namespace of a store, and costs nothing to make again. All handles on one namespace of
 /// one store, in any process, share its keys; their key and value types have to agree. Every call may be made from any
 /// task, thread or actor, and from inside a handler.
 ///
-/// A worker or a tool that need not know when values fall due opens the namespace by its name alone:
+/// A worker or a tool that need not know when values fall due opens the namespace by its name alone, and as a
+/// debouncer even if it is throttled:
 ///
 /// ```swift
-/// let sync = try await DurableCoalescer<String, Change>(namespace: "sync", in: store)
+/// let sync = try await DurableDebouncer<String, Change>(namespace: "sync", in: store)
 /// try await sync.run { execution in try await server.send(execution.value, named: execution.runID) }
 /// ```
 public class DurableCoalescer<Key: DurableKey, Value: Codable & Sendable>: @unchecked Sendable {
@@ -174,18 +176,18 @@ extension DurableCoalescer {
         try await store.flush(nil, in: namespace)
     }
 
-    /// Drops what no worker has claimed under a key: what is pending, ready, or waiting for another attempt. A run that
-    /// a worker has goes on.
+    /// Discards what no worker has claimed under a key: what is pending, ready, or waiting for another attempt. A run
+    /// that a worker has goes on.
     ///
-    /// - Returns: The number of submits behind what was dropped.
+    /// - Returns: The number of submits behind what was discarded.
     @discardableResult
     public func cancel(_ key: Key) async throws(DurableError) -> Int {
         try await store.cancel(key.durableBytes, in: namespace)
     }
 
-    /// Drops what no worker has claimed, under every key of the namespace.
+    /// Discards what no worker has claimed, under every key of the namespace.
     ///
-    /// - Returns: The number of submits behind what was dropped.
+    /// - Returns: The number of submits behind what was discarded.
     @discardableResult
     public func cancel() async throws(DurableError) -> Int {
         try await store.cancel(nil, in: namespace)
@@ -199,9 +201,9 @@ extension DurableCoalescer {
         try await store.change(.flush, .selection(selection), in: namespace).count
     }
 
-    /// Drops what no worker has claimed under the keys of a selection, in steps: others submit and work in between.
+    /// Discards what no worker has claimed under the keys of a selection, in steps: others submit and work in between.
     ///
-    /// - Returns: The number of submits behind what was dropped.
+    /// - Returns: The number of submits behind what was discarded.
     @discardableResult
     public func cancel(matching selection: DurableSelection) async throws(DurableError) -> Int {
         try await store.change(.cancel, .selection(selection), in: namespace).count
@@ -223,7 +225,7 @@ extension DurableCoalescer {
     /// ```swift
     /// let receipt = try await sync.submit(change, for: document)
     /// try await sync.flush(document)
-    /// if try await sync.wait(for: receipt, atMost: .seconds(5)) == .completed { screen.showSaved() }
+    /// if try await sync.wait(for: receipt, atMost: .seconds(5)) == .executed { screen.showSaved() }
     /// ```
     ///
     /// It polls the store at intervals that grow with the wait, up to a quarter of a second.
@@ -253,7 +255,7 @@ extension DurableState {
     public var isFinal: Bool {
         switch self {
         case .pending, .ready, .running, .waitingForRetry: false
-        case .completed, .failed, .cancelled, .absorbed, .dead, .forgotten: true
+        case .executed, .failed, .cancelled, .absorbed, .dead, .forgotten: true
         }
     }
 }
@@ -413,8 +415,8 @@ extension DurableCoalescer {
     /// - Parameter run: The ``DurableDeadRun/id`` of the run.
     /// - Returns: ``DurableRetry/accepted``, or why it was refused.
     @discardableResult
-    public func retry(_ run: Int64) async throws(DurableError) -> DurableRetry {
-        try await store.retry(run, in: namespace)
+    public func retry(_ run: DurableRun.ID) async throws(DurableError) -> DurableRetry {
+        try await store.retry(run.rawValue, in: namespace)
     }
 
     /// Retries the dead runs of a selection, the oldest first, some at a time.
@@ -449,7 +451,7 @@ extension DurableCoalescer {
 
     /// Returns how many keys a flush or a cancel of a selection would change, and how many dead runs it has. The cost
     /// grows with the number of keys that are not idle.
-    public func count(matching selection: DurableSelection) async throws(DurableError) -> DurableSelectionCount {
+    public func count(matching selection: DurableSelection) async throws(DurableError) -> DurableSelection.Count {
         try await store.count(matching: selection, in: namespace)
     }
 
@@ -458,7 +460,7 @@ extension DurableCoalescer {
     /// - Parameter run: The ``DurableDeadRun/id`` of the run.
     /// - Returns: Whether there was such a run.
     @discardableResult
-    public func discard(_ run: Int64) async throws(DurableError) -> Bool {
-        try await store.discard(run, in: namespace)
+    public func discard(_ run: DurableRun.ID) async throws(DurableError) -> Bool {
+        try await store.discard(run.rawValue, in: namespace)
     }
 }

@@ -34,6 +34,9 @@ public enum DurableError: Error, Hashable, Sendable {
     case tokenOfOtherKey(token: String)
     /// The value cannot be written as JSON.
     case unencodable(String)
+    /// The key or a value of a run cannot be decoded: another version of the program wrote it, or another program. A
+    /// worker reports it as ``DurableFailure/threw(_:_:retryIn:)`` and tries the run again, as after any other error.
+    case undecodable(String)
     /// This process has closed the store.
     case closed
 }
@@ -56,6 +59,7 @@ extension DurableError: CustomStringConvertible {
             "the context has \(bytes) bytes, but \(limit) are the most that is taken"
         case .tokenOfOtherKey(let token): "the token \(token) was used for a submit of another key"
         case .unencodable(let why): "the value cannot be written as JSON: \(why)"
+        case .undecodable(let why): why
         case .closed: "the store has been closed"
         }
     }

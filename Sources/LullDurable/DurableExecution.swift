@@ -11,9 +11,9 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
     /// The values: one, or with `collect` all of them in the order in which they were submitted. Never empty. With
     /// `merge` it is the one into which they were folded.
     public let values: [Value]
-    /// The id of the run: the same number in every attempt, and in no other execution of the store. Send it along as an
+    /// The id of the run: the same in every attempt, and in no other execution of the store. Send it along as an
     /// idempotency key, so that the receiver recognises a value that it has received before.
-    public let runID: Int64
+    public let runID: DurableRun.ID
     /// The fence, which grows with every claim of the key. Send it along, so that the receiver can refuse a stale
     /// worker, whose number is lower than one that it has seen for that key.
     public let fence: Int64
@@ -35,9 +35,9 @@ public struct DurableExecution<Key: DurableKey, Value: Codable & Sendable>: Send
 
     init(_ run: DurableRun, _ fold: DurableFold<Value>?) throws {
         guard let key = Key(durableBytes: run.key) else {
-            throw UndecodableBytes(description: "no key of the type \(Key.self) has the bytes of \(run.summary)")
+            throw DurableError.undecodable("no key of the type \(Key.self) has the bytes of \(run.summary)")
         }
-        guard !run.values.isEmpty else { throw UndecodableBytes(description: "\(run.summary) has no value") }
+        guard !run.values.isEmpty else { throw DurableError.undecodable("\(run.summary) has no value") }
         let values = try decodeValues(run.values, as: Value.self, of: run.summary)
         if let fold {
             var merged = values[0]
@@ -63,8 +63,8 @@ typealias DurableFold<Value> = @Sendable (_ pending: inout Value, _ value: Value
 extension DurableDeadRun {
     /// Returns the values as the handler would have got them; with `merge`, those that would have been folded.
     ///
-    /// - Throws: ``UndecodableBytes`` if one of them is no value of the type.
-    public func values<Value: Decodable>(as type: Value.Type) throws(UndecodableBytes) -> [Value] {
+    /// - Throws: ``DurableError/undecodable(_:)`` if one of them is no value of the type.
+    public func values<Value: Decodable>(as type: Value.Type) throws(DurableError) -> [Value] {
         try decodeValues(values, as: type, of: "dead run \(id)")
     }
 }
@@ -74,11 +74,11 @@ extension DurableDeadRun {
 /// - Parameter subject: What the error names.
 func decodeValues<Value: Decodable>(
     _ values: [[UInt8]], as type: Value.Type, of subject: String
-) throws(UndecodableBytes) -> [Value] {
+) throws(DurableError) -> [Value] {
     let decoder = JSONDecoder()
     do {
         return try values.map { try decoder.decode(Value.self, from: Data($0)) }
     } catch {
-        throw UndecodableBytes(description: "the value of \(subject) is no \(Value.self): \(error)")
+        throw DurableError.undecodable("the value of \(subject) is no \(Value.self): \(error)")
     }
 }

@@ -10,7 +10,7 @@ public import LullDurable
 /// try await mails.submit(order, for: order.id)
 /// ```
 ///
-/// What was acknowledged is executed as far as the server keeps it: see ``RedisDurability``.
+/// What was acknowledged is executed as far as the server keeps it: see ``RedisStore/Durability``.
 ///
 /// A store has two connections to each server that it uses, one more to listen, and one thread, which waits for all of
 /// them. Concurrent submits share scripts. A connection that breaks is made again, and what was under way is repeated
@@ -51,7 +51,7 @@ public final class RedisStore: DurableStore, ShardedStore {
 
     /// The durability of this store: the one that it was asked for, which the server was set up for when the store was
     /// opened.
-    public var durability: RedisDurability { server.durability }
+    public var durability: RedisStore.Durability { server.durability }
 
     /// Opens a store.
     ///
@@ -60,7 +60,7 @@ public final class RedisStore: DurableStore, ShardedStore {
     ///     for TLS. Several hosts, separated by commas, are tried in their order; of a cluster, any of its servers will
     ///     do.
     ///   - durability: What the server does with a submit before it answers; nil for what the URL names
-    ///     (`?durability=always`), or else for ``RedisDurability/everysec``. A server that is set up for less is
+    ///     (`?durability=always`), or else for ``RedisStore/Durability/everysec``. A server that is set up for less is
     ///     refused; for one that hides its settings, what is named here counts.
     ///   - shards: Into how many parts a namespace is divided when it is first opened; nil for one, or 16 in a cluster.
     ///     A cluster keeps each in one of its servers.
@@ -70,7 +70,7 @@ public final class RedisStore: DurableStore, ShardedStore {
     ///   the durability, removes keys when its memory is full, or refuses the connection;
     ///   ``/LullDurable/DurableError/refused(_:)`` if it cannot be reached.
     public convenience init(
-        url: String, durability: RedisDurability? = nil, shards: Int? = nil,
+        url: String, durability: RedisStore.Durability? = nil, shards: Int? = nil,
         limits: DurableLimits = RedisStore.defaultLimits, timeLimit: Duration = .seconds(30)
     ) async throws(DurableError) {
         try await self.init(
@@ -79,7 +79,7 @@ public final class RedisStore: DurableStore, ShardedStore {
 
     /// Opens a store with all options.
     package init(
-        _ text: String, _ options: ServerOptions, durability: RedisDurability? = nil, shards: Int? = nil
+        _ text: String, _ options: ServerOptions, durability: RedisStore.Durability? = nil, shards: Int? = nil
     ) async throws(DurableError) {
         let url = try RedisURL(text)
         if let shards, !(1...1024 ~= shards) {

@@ -18,7 +18,7 @@ struct RedisURL: Sendable {
     private(set) var usesTLS = false
     /// The certificates by which a server's is verified, if not those of the system.
     private(set) var authorities: String?
-    private(set) var durability: RedisDurability?
+    private(set) var durability: RedisStore.Durability?
 
     static let form = "redis://USER:PASSWORD@HOST:PORT/DATABASE"
 
@@ -72,7 +72,7 @@ struct RedisURL: Sendable {
         let value = try parts.count == 2 ? Self.decoded(parts[1]) : ""
         switch parts[0] {
         case "durability":
-            guard let durability = RedisDurability(name: value) else {
+            guard let durability = RedisStore.Durability(name: value) else {
                 throw .unusable(
                     "the durability in the URL is memory, everysec, always or replicas:N, not \"\(value)\"")
             }

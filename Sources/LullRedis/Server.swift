@@ -5,10 +5,10 @@ struct Server: Sendable {
     /// The name and the version, as in `Redis 7.0.15`.
     let name: String
     let isCluster: Bool
-    let durability: RedisDurability
+    let durability: RedisStore.Durability
 
     /// Asks the server, and checks that it is one that will do.
-    init(_ client: Client, _ wanted: RedisDurability?, atMost time: Duration) async throws(DurableError) {
+    init(_ client: Client, _ wanted: RedisStore.Durability?, atMost time: Duration) async throws(DurableError) {
         let info = Self.fields(try await client.ask([.command(Command("INFO"))], atMost: time)[0].text ?? "")
         let valkey = info["valkey_version"]
         let version = valkey ?? info["redis_version"] ?? "0"
@@ -48,7 +48,7 @@ struct Server: Sendable {
     }
 
     /// Checks that a server with these settings keeps what it acknowledges.
-    static func check(_ settings: [String: String], for durability: RedisDurability) throws(DurableError) {
+    static func check(_ settings: [String: String], for durability: RedisStore.Durability) throws(DurableError) {
         if let policy = settings["maxmemory-policy"], policy != "noeviction" {
             throw .unusable(
                 """
@@ -91,25 +91,28 @@ struct Server: Sendable {
     }
 }
 
-/// What a Redis server does with a submit before it answers, and so what can be lost of what has been acknowledged.
-///
-/// A store checks when it is opened that the server is set up for the durability that it was asked for.
-public enum RedisDurability: Hashable, Sendable {
-    /// Nothing: all that is pending is lost when the server ends.
-    case memory
-    /// The server writes its append-only file and syncs it every second. A crash of the machine, or a failure of its
-    /// disk, loses what came since the last sync that was completed: usually a second or two, more on a slow disk.
-    case everysec
-    /// The server syncs its append-only file before it answers: what was acknowledged is not lost, as far as the disk
-    /// keeps what it has synced.
-    case always
-    /// As the server's own setting, and this number of replicas have the submit in memory before it is acknowledged. If
-    /// fewer have it in time, the submit throws ``/LullDurable/DurableError/unknown(_:)``. This does not sync a disk,
-    /// and a failover to another replica can still lose it.
-    case replicas(Int)
+extension RedisStore {
+    /// What a Redis server does with a submit before it answers, and so what can be lost of what has been acknowledged.
+    ///
+    /// A store checks when it is opened that the server is set up for the durability that it was asked for.
+    public enum Durability: Hashable, Sendable {
+        /// Nothing: all that is pending is lost when the server ends.
+        case memory
+        /// The server writes its append-only file and syncs it every second. A crash of the machine, or a failure of
+        /// its disk, loses what came since the last sync that was completed: usually a second or two, more on a slow
+        /// disk.
+        case everysec
+        /// The server syncs its append-only file before it answers: what was acknowledged is not lost, as far as the
+        /// disk keeps what it has synced.
+        case always
+        /// As the server's own setting, and this number of replicas have the submit in memory before it is
+        /// acknowledged. If fewer have it in time, the submit throws ``/LullDurable/DurableError/unknown(_:)``. This
+        /// does not sync a disk, and a failover to another replica can still lose it.
+        case replicas(Int)
+    }
 }
 
-extension RedisDurability: CustomStringConvertible {
+extension RedisStore.Durability: CustomStringConvertible {
     /// The name, as in a URL: `memory`, `everysec`, `always` or `replicas:1`.
     public var description: String {
         switch self {

@@ -197,7 +197,7 @@ extension SQLiteTransaction {
         }
         if !withValues { return found }
         var whole: [DurableDeadRun<[UInt8]>] = []
-        for run in found { if let run = try deadRun(run.id, in: namespace) { whole.append(run) } }
+        for run in found { if let run = try deadRun(run.number, in: namespace) { whole.append(run) } }
         return whole
     }
 

@@ -94,7 +94,7 @@ enum DurableChild {
             let after = now()
             reports = answer.runs.map { run in
                 DurableReport(
-                    namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: terms.owner, .completed)
+                    namespace: "kill", key: run.key, run: run.number, fence: run.fence, owner: terms.owner, .completed)
             }
             for run in answer.runs {
                 let instant = (answer.now?.nanoseconds ?? 0) / 1000
@@ -145,7 +145,7 @@ enum DurableChild {
                 default: .completed
                 }
             let report = DurableReport(
-                namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: terms.owner, kind)
+                namespace: "kill", key: run.key, run: run.number, fence: run.fence, owner: terms.owner, kind)
             log.write("answer \(try await again.report(report))")
         }
     }

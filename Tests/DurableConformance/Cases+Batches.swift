@@ -19,7 +19,7 @@ extension ConformanceCase {
                 #expect(run.due.nanoseconds == receipts[4].due)
                 #expect(run.first == run.due.advanced(by: .milliseconds(-10)))
                 for (number, receipt) in receipts.enumerated() where part == 1 {
-                    let expected: DurableState = [.completed, .running(attempt: 1), .ready][number / 2]
+                    let expected: DurableState = [.executed, .running(attempt: 1), .ready][number / 2]
                     #expect(try await fixture.state(receipt) == expected)
                 }
                 // No part starts before the one before it has ended.
@@ -29,7 +29,7 @@ extension ConformanceCase {
                 first = last + 1
             }
             #expect(try await fixture.claim() == [])
-            for receipt in receipts { #expect(try await fixture.state(receipt) == .completed) }
+            for receipt in receipts { #expect(try await fixture.state(receipt) == .executed) }
         },
         ConformanceCase("what fits is one run, and a single value is a part like others") { fixture in
             try await fixture.open(.debounce(10, .collect, maxBatch: 2))
@@ -93,7 +93,7 @@ extension ConformanceCase {
             try await fixture.complete(next)
             #expect(try await fixture.retry(dead) == .accepted)
             #expect(try await fixture.work() == ["k trailing a+b ×2", "k trailing e"])
-            for receipt in receipts { #expect(try await fixture.state(receipt) == .completed) }
+            for receipt in receipts { #expect(try await fixture.state(receipt) == .executed) }
         },
         ConformanceCase("a part whose lease ends is taken over, and dies without its rest") { fixture in
             try await fixture.open(.debounce(10, .collect, maxBatch: 1))
@@ -128,7 +128,7 @@ extension ConformanceCase {
             try await fixture.complete(first)
             #expect(try await fixture.state(receipts[2]) == .ready)
             #expect(try await fixture.work() == ["k flush c"])
-            #expect(try await fixture.state(receipts[2]) == .completed)
+            #expect(try await fixture.state(receipts[2]) == .executed)
         },
         ConformanceCase("a cancel while a part is claimed ends the rest and leaves the part") { fixture in
             try await fixture.open(.debounce(10, .collect, maxBatch: 2))

@@ -14,7 +14,7 @@ extension ConformanceCase {
             try await fixture.submit("new", "c")
             let answer = try await fixture.answer(limit: 1, maxAttempts: 1, holding: held)
             #expect(answer.runs.map(\.text) == ["c trailing new"])
-            #expect(answer.dead.map(\.id).sorted() == held.map(\.id).sorted())
+            #expect(answer.dead.map(\.number).sorted() == held.map(\.number).sorted())
         },
         ConformanceCase("runs are handed out in the order of the instants since which they may start") { fixture in
             try await fixture.open(.debounce(10))
@@ -110,7 +110,7 @@ extension ConformanceCase {
                 for namespace in namespaces {
                     for key in ["a", "b"] { try await fixture.submit("\(round)", key, in: namespace) }
                     for run in try await fixture.claim(in: namespace) {
-                        ids.append(run.id)
+                        ids.append(run.number)
                         fences.append(run.fence)
                         #expect(try await fixture.report(.completed, run, in: namespace) == .accepted)
                     }
@@ -140,7 +140,7 @@ extension ConformanceCase {
             #expect(try await fixture.claim(by: 2) == [])
             #expect(try await fixture.complete(run) == .accepted)
             #expect(try await other.complete(run) == .alreadyDone)
-            #expect(try await other.state(receipt) == .completed)
+            #expect(try await other.state(receipt) == .executed)
             await other.closeOther()
         },
     ]
@@ -186,7 +186,7 @@ extension ConformanceCase {
             wrong.fence += 1
             #expect(try await fixture.complete(wrong, by: 1) == .leaseLost)
             wrong = run
-            wrong.id += 1
+            wrong.number += 1
             #expect(try await fixture.complete(wrong, by: 1) == .leaseLost)
             wrong = run
             wrong.key = Array("l".utf8)

@@ -41,7 +41,7 @@ extension ConformanceCase {
             #expect(again.id == run.id && again.values == run.values && again.submits == run.submits)
             #expect(again.attempt == 1 && again.fence > run.fence)
             #expect(try await fixture.complete(again) == .accepted)
-            #expect(try await fixture.state(receipt) == .completed)
+            #expect(try await fixture.state(receipt) == .executed)
             #expect(try await fixture.submit("b").generation > receipt.generation)
         },
         ConformanceCase("with latest, a dead run is outdated when its key has a newer generation, however it ended") {
@@ -94,7 +94,7 @@ extension ConformanceCase {
                 let ready = try await fixture.submit("b", in: namespace)
                 fixture.pass(10)
                 let pending = try await fixture.submit("c", in: namespace)
-                #expect(try await fixture.store.retry(run.id, in: namespace) == .accepted)
+                #expect(try await fixture.store.retry(run.number, in: namespace) == .accepted)
                 #expect(try await fixture.state(old) == .waitingForRetry(attempt: 0, error: nil))
                 let again = try await fixture.claim(in: namespace)
                 #expect(again.map(\.text) == ["k trailing a"] && again.map(\.id) == [run.id])
@@ -103,7 +103,7 @@ extension ConformanceCase {
                 #expect(try await fixture.state(pending) == .pending)
                 #expect(try await fixture.report(.completed, try #require(again.first), in: namespace) == .accepted)
                 #expect(try await fixture.claim(in: namespace).map(\.text) == ["k trailing b"])
-                #expect(try await fixture.state(old) == .completed)
+                #expect(try await fixture.state(old) == .executed)
             }
         },
         ConformanceCase("a dead run that is tried again long after its key was idle leaves the key's numbers alone") {
@@ -125,10 +125,10 @@ extension ConformanceCase {
             let later = try await fixture.submit("d")
             #expect(later.generation > newest)
             #expect(try await fixture.work() == ["k trailing a"])
-            #expect(try await fixture.state(old) == .completed)
+            #expect(try await fixture.state(old) == .executed)
             fixture.pass(10)
             #expect(try await fixture.work() == ["k trailing d"])
-            #expect(try await fixture.state(later) == .completed)
+            #expect(try await fixture.state(later) == .executed)
         },
         ConformanceCase("a dead run cannot be tried again while its key has another run") { fixture in
             try await fixture.open(.debounce(10, .collect))
@@ -179,11 +179,11 @@ extension ConformanceCase {
                 try await fixture.submit("b", in: namespace, context: "c")
                 fixture.pass(10)
                 let run = try #require(try await fixture.claim(in: namespace).first)
-                #expect(try await fixture.deadRun(run.id, in: namespace) == nil)
+                #expect(try await fixture.deadRun(run.number, in: namespace) == nil)
                 let failed = DurableReport.Kind.failed("no", retry: nil)
                 #expect(try await fixture.report(failed, run, in: namespace) == .accepted)
                 fixture.pass(5)
-                let dead = try #require(try await fixture.deadRun(run.id, in: namespace))
+                let dead = try #require(try await fixture.deadRun(run.number, in: namespace))
                 #expect(try await fixture.store.dead(in: namespace, limit: 9) == [dead])
                 #expect(dead.values == run.values && dead.context == "c" && dead.count == 2 && dead.attempts == 1)
                 #expect(dead.error == "no" && dead.age == .milliseconds(5) && dead.submits == run.submits)
@@ -191,9 +191,9 @@ extension ConformanceCase {
                 bare.values = []
                 bare.context = nil
                 #expect(try await fixture.deadRuns(.all, in: namespace) == [bare])
-                #expect(try await fixture.deadRun(run.id + 1, in: namespace) == nil)
-                #expect(try await fixture.store.discard(run.id, in: namespace))
-                #expect(try await fixture.deadRun(run.id, in: namespace) == nil)
+                #expect(try await fixture.deadRun(run.number + 1, in: namespace) == nil)
+                #expect(try await fixture.store.discard(run.number, in: namespace))
+                #expect(try await fixture.deadRun(run.number, in: namespace) == nil)
             }
         },
         ConformanceCase("what has ended is listed with the newest first, with its error, of one key or of all") {
@@ -266,10 +266,10 @@ extension StoreFixture {
     }
 
     func retry(_ run: DurableRun) async throws -> DurableRetry {
-        try await store.retry(run.id, in: StoreFixture.namespace)
+        try await store.retry(run.number, in: StoreFixture.namespace)
     }
 
     func discard(_ run: DurableRun) async throws -> Bool {
-        try await store.discard(run.id, in: StoreFixture.namespace)
+        try await store.discard(run.number, in: StoreFixture.namespace)
     }
 }

@@ -125,7 +125,7 @@ extension ConformanceCase {
             #expect(try await fixture.state(second) == .cancelled)
             let third = try await fixture.submit("c")
             #expect(try await fixture.complete(run) == .accepted)
-            #expect(try await fixture.state(first) == .completed)
+            #expect(try await fixture.state(first) == .executed)
             fixture.pass(10)
             let next = try await fixture.claimOne()
             #expect(next.text == "k trailing c" && fixture.covers(next.submits, third.generation...third.generation))
@@ -220,7 +220,7 @@ extension ConformanceCase {
             }
             fixture.time.pass(.seconds(60))
             try await fixture.submit("x", "other")
-            #expect(try await fixture.state(done) == .completed)
+            #expect(try await fixture.state(done) == .executed)
             fixture.pass(1)
             for _ in 0..<3 { try await fixture.submit("x", "other") }
             #expect(try await fixture.state(done) == .forgotten)

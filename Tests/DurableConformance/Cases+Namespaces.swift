@@ -144,7 +144,7 @@ extension ConformanceCase {
             try await fixture.cancel(nil)
             #expect(try await kept() == "1 dead run")
             for run in try await fixture.store.dead(in: "n", limit: 10) {
-                try await fixture.store.discard(run.id, in: "n")
+                try await fixture.store.discard(run.number, in: "n")
             }
             try await fixture.store.forget("n")
             #expect(try await fixture.store.status() == [])

@@ -13,7 +13,7 @@ extension ConformanceCase {
             #expect(try await fixture.state(receipt) == .running(attempt: 1))
             #expect(try await fixture.complete(run) == .accepted)
             #expect(try await fixture.complete(run) == .alreadyDone)
-            #expect(try await fixture.state(receipt) == .completed)
+            #expect(try await fixture.state(receipt) == .executed)
             fixture.pass(1000)
             #expect(try await fixture.work() == [])
         },
@@ -34,7 +34,7 @@ extension ConformanceCase {
             #expect(second.attempt == 2 && second.fence > first.fence)
             #expect(try await fixture.fail(first, retry: 20) == .leaseLost)
             #expect(try await fixture.complete(second) == .accepted)
-            #expect(try await fixture.state(receipt) == .completed)
+            #expect(try await fixture.state(receipt) == .executed)
         },
         ConformanceCase("a worker that gave a run up cannot go on with it") { fixture in
             try await fixture.open(.debounce(10))
@@ -74,7 +74,7 @@ extension ConformanceCase {
             let run = try await fixture.claimOne()
             try await fixture.complete(run)
             var unknown = run
-            unknown.id += 1000
+            unknown.number += 1000
             #expect(try await fixture.complete(unknown) == .leaseLost)
             unknown.key = Array("nothing".utf8)
             #expect(try await fixture.complete(unknown) == .leaseLost)
@@ -100,7 +100,7 @@ extension ConformanceCase {
             #expect(try await fixture.fail(run, retry: 1000) == .alreadyDone)
             try await fixture.complete(next)
             #expect(try await fixture.state(old) == .failed(error: "it broke"))
-            #expect(try await fixture.state(new) == .completed)
+            #expect(try await fixture.state(new) == .executed)
         },
         ConformanceCase("with latest, a run that fails when a newer value is due already ends at once") { fixture in
             try await fixture.open(.debounce(10, .latest))

@@ -28,8 +28,8 @@ extension ConformanceCase {
             #expect(try await fixture.interruptions() == [])
             #expect(try await fixture.report(.heartbeat(lease: .milliseconds(100)), run) == .accepted)
             fixture.pass(10)
-            #expect(try await fixture.interruptions() == [run.id])
-            #expect(try await fixture.interruptions(besides: [run.id]) == [])
+            #expect(try await fixture.interruptions() == [run.number])
+            #expect(try await fixture.interruptions(besides: [run.number]) == [])
             #expect(try await fixture.interruptions(by: 2) == [])
             #expect(try await fixture.state(first) == .running(attempt: 1))
             #expect(try await fixture.report(.heartbeat(lease: .milliseconds(100)), run) == .interrupted)
@@ -37,12 +37,12 @@ extension ConformanceCase {
             #expect(try await fixture.report(.interrupted, run) == .accepted)
             #expect(try await fixture.state(first) == .ready)
             let again = try await fixture.claimOne(by: 2)
-            #expect(again.text == "k trailing a+b ×2" && again.attempt == 1 && again.id > run.id)
+            #expect(again.text == "k trailing a+b ×2" && again.attempt == 1 && again.number > run.number)
             #expect(fixture.covers(again.submits, first.generation...second.generation))
             #expect(again.first == run.first)
             #expect(try await fixture.report(.interrupted, run) == .leaseLost)
             #expect(try await fixture.complete(again, by: 2) == .accepted)
-            #expect(try await fixture.state(first) == .completed)
+            #expect(try await fixture.state(first) == .executed)
             #expect(try await fixture.store.status().map(\.restarted) == [1])
         },
         ConformanceCase("a submit interrupts the run at once, and its values are held until the newer one is due") {
@@ -52,7 +52,7 @@ extension ConformanceCase {
             fixture.pass(10)
             let run = try await fixture.claimOne()
             try await fixture.submit("b")
-            #expect(try await fixture.interruptions() == [run.id])
+            #expect(try await fixture.interruptions() == [run.number])
             #expect(try await fixture.report(.interrupted, run) == .accepted)
             #expect(try await fixture.state(first) == .pending)
             let status = try await fixture.store.status()
@@ -92,7 +92,7 @@ extension ConformanceCase {
             fixture.pass(10)
             #expect(try await fixture.report(.heartbeat(lease: .milliseconds(100)), run) == .interrupted)
             #expect(try await fixture.complete(run) == .accepted)
-            #expect(try await fixture.state(first) == .completed)
+            #expect(try await fixture.state(first) == .executed)
             #expect(try await fixture.work() == ["k trailing b"])
             #expect(try await fixture.store.status().map(\.restarted) == [0])
         },
@@ -198,7 +198,7 @@ extension ConformanceCase {
             #expect(try await fixture.interruptions() == [])
             try await fixture.submit("d")
             fixture.pass(10)
-            #expect(try await fixture.interruptions() == [part.id])
+            #expect(try await fixture.interruptions() == [part.number])
             #expect(try await fixture.report(.interrupted, part) == .accepted)
             #expect(try await fixture.work() == ["k trailing a+b ×2", "k trailing c+d ×2"])
         },
@@ -210,7 +210,7 @@ extension ConformanceCase {
             for value in ["b", "c", "d"] {
                 try await fixture.submit(value)
                 #expect(try await fixture.flush() == 1)
-                #expect(try await fixture.interruptions() == [run.id])
+                #expect(try await fixture.interruptions() == [run.number])
                 #expect(try await fixture.report(.interrupted, run) == .accepted)
                 run = try await fixture.claimOne()
             }
@@ -224,7 +224,7 @@ extension ConformanceCase {
             fixture.pass(10)
             let run = try await fixture.claimOne()
             try await fixture.fail(run, retry: nil)
-            #expect(try await fixture.store.retry(run.id, in: StoreFixture.namespace) == .accepted)
+            #expect(try await fixture.store.retry(run.number, in: StoreFixture.namespace) == .accepted)
             let again = try await fixture.claimOne()
             try await fixture.submit("b")
             fixture.pass(10)
@@ -263,7 +263,7 @@ extension ConformanceCase {
             await letOthersRun()
             let other = try await fixture.another()
             try await other.submit("b")
-            #expect(try await found == [run.id])
+            #expect(try await found == [run.number])
             if fixture.maker.isShared { await other.closeOther() }
         }
     ]

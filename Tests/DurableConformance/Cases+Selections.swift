@@ -89,7 +89,7 @@ extension ConformanceCase {
                 let run = try await fixture.claimOne()
                 #expect(try await fixture.report(.failed(error, retry: nil), run) == .accepted)
                 fixture.pass(10)
-                return run.id
+                return run.number
             }
             let runs = [
                 try await die("a/1", "HTTP 503"), try await die("a/2", "HTTP 404"), try await die("b/1", "HTTP 503"),
@@ -108,9 +108,9 @@ extension ConformanceCase {
                 #expect(found == indices.map { runs[$0] }, "\(selection)")
                 for limit in 0...4 {
                     let oldest = try await fixture.deadRuns(selection, limit: limit)
-                    #expect(oldest.map(\.id) == Array(found.prefix(limit)), "\(selection)")
+                    #expect(oldest.map(\.number) == Array(found.prefix(limit)), "\(selection)")
                     let newest = try await fixture.deadRuns(selection, newestFirst: true, limit: limit)
-                    #expect(newest.map(\.id) == Array(found.reversed().prefix(limit)), "\(selection)")
+                    #expect(newest.map(\.number) == Array(found.reversed().prefix(limit)), "\(selection)")
                 }
                 #expect(try await fixture.count(selection) == [0, 0, indices.count])
             }

@@ -17,7 +17,7 @@ extension ConformanceCase {
             fixture.time.pass(.nanoseconds(1))
             #expect(try await fixture.state(receipt) == .ready)
             #expect(try await fixture.work() == ["k trailing a"])
-            #expect(try await fixture.state(receipt) == .completed)
+            #expect(try await fixture.state(receipt) == .executed)
         },
         ConformanceCase("the submits of a key are numbered one after the other") { fixture in
             try await fixture.open(.debounce(10))
@@ -49,7 +49,7 @@ extension ConformanceCase {
                     #expect(try await fixture.state(receipts[Int(value) - 1]) == .running(attempt: 1))
                     #expect(try await fixture.complete(run) == .accepted)
                 }
-                #expect(try await fixture.state(receipts[1]) == .completed)
+                #expect(try await fixture.state(receipts[1]) == .executed)
             }
         },
         ConformanceCase("a key never gets the same number twice, even after it was idle") { fixture in
@@ -180,7 +180,7 @@ extension ConformanceCase {
             #expect(run.text == "k leading a")
             #expect(fixture.covers(run.submits, first.generation...absorbed.generation))
             try await fixture.complete(run)
-            #expect(try await fixture.state(absorbed) == .completed)
+            #expect(try await fixture.state(absorbed) == .executed)
         },
         ConformanceCase("on both edges the first is executed at once and the last at the end") { fixture in
             try await fixture.open(.debounce(10, [.leading, .trailing]))

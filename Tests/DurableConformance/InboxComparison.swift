@@ -36,7 +36,7 @@ package struct InboxComparison: Sendable {
     ) async throws {
         (self.maker, self.place, self.append) = (maker, place, append)
         store = try await maker.open(place, DurableLimits(), time.clock)
-        memory = MemoryStore(clock: time.clock)
+        memory = MemoryStore(on: time.clock)
     }
 
     /// What was done.
@@ -111,8 +111,8 @@ package struct InboxComparison: Sendable {
                 #expect(try await store.change(change, .selection(.all), in: "n").count == expected, comment)
             case 10..<13:
                 // All that may start, so that it does not matter in which order.
-                let found = try await claim(store, holding: held.values.map(\.store.id))
-                let expected = try await claim(memory, holding: held.values.map(\.memory.id))
+                let found = try await claim(store, holding: held.values.map(\.store.number))
+                let expected = try await claim(memory, holding: held.values.map(\.memory.number))
                 #expect(text(found) == text(expected), comment)
                 for run in found {
                     guard let other = expected.first(where: { $0.key == run.key }) else { continue }
@@ -124,7 +124,7 @@ package struct InboxComparison: Sendable {
                     DurableReport.Kind.completed, .failed("no", retry: .milliseconds(2)), .released, .interrupted,
                 ])
                 func report(_ run: DurableRun) -> DurableReport {
-                    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 7, kind)
+                    DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 7, kind)
                 }
                 let expected = try await memory.report(report(run.memory))
                 #expect(try await store.report(report(run.store)) == expected, comment)

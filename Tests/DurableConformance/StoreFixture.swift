@@ -124,7 +124,7 @@ package struct StoreFixture: Sendable {
     ) async throws -> DurableClaim.Answer {
         let terms = DurableClaim.Terms(owner: owner, lease: .milliseconds(Int64(lease)), maxAttempts: maxAttempts)
         return try await store.claim(
-            DurableClaim(namespace: namespace, terms: terms, holding: holding.map(\.id), limit: limit))
+            DurableClaim(namespace: namespace, terms: terms, holding: holding.map(\.number), limit: limit))
     }
 
     func claim(
@@ -152,7 +152,7 @@ package struct StoreFixture: Sendable {
         in namespace: String = StoreFixture.namespace
     ) async throws -> DurableReport.Answer {
         try await store.report(
-            DurableReport(namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, kind))
+            DurableReport(namespace: namespace, key: run.key, run: run.number, fence: run.fence, owner: owner, kind))
     }
 
     @discardableResult

@@ -47,7 +47,7 @@ package struct MemoryMaker: StoreMaker {
 
     /// Returns an empty store.
     package func open(_ place: String, _ limits: DurableLimits, _ clock: StoreClock) -> any StoreCalls {
-        MemoryStore(limits: limits, clock: clock)
+        MemoryStore(limits: limits, on: clock)
     }
 
     /// False: instances in memory share nothing.

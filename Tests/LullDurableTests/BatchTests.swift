@@ -21,7 +21,7 @@ struct BatchTests {
         #expect(fixture.done.all == [] && sync.counters.attempts == 1)
         await fixture.advance(0.1)
         #expect(fixture.done.all == ["a=1+2", "a=3+4"])
-        #expect(try await sync.state(of: last) == .completed)
+        #expect(try await sync.state(of: last) == .executed)
         worker.cancel()
         try await worker.value
     }
@@ -51,7 +51,7 @@ struct BatchTests {
         #expect(fixture.done.all == ["a=1+2"])
         #expect(try await sync.wait(for: last, atMost: .zero) == .running(attempt: 1))
         await fixture.advance(3)
-        #expect(try await sync.wait(for: last, atMost: .zero) == .completed)
+        #expect(try await sync.wait(for: last, atMost: .zero) == .executed)
         worker.cancel()
         try await worker.value
     }

@@ -54,7 +54,7 @@ struct LeaseTests {
         let execution = try #require(seen.all.first)
         #expect(execution.runID == run.id && execution.attempt == 2 && execution.fence > run.fence)
         // A late report of the dead worker is refused.
-        let late = DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
+        let late = DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 1, .completed)
         #expect(try await fixture.memory.report(late) == .alreadyDone)
         worker.cancel()
         try await worker.value

@@ -62,7 +62,7 @@ struct PauseTests {
     func `a pause has the time of the wall clock`() async throws {
         let wall = CoreInstant(nanoseconds: 1_790_000_000_000_000_000)
         let reading = StoreTime.Reading(boot: "b", sinceBoot: .zero, wall: wall)
-        let store = MemoryStore(clock: StoreClock(read: { reading }, sleep: { _ in }))
+        let store = MemoryStore(on: StoreClock(read: { reading }, sleep: { _ in }))
         let sync = try await DurableDebouncer<String, Int>(for: .seconds(1), namespace: "n", in: store)
         #expect(try await sync.pause().time == .seconds(1_790_000_000))
     }

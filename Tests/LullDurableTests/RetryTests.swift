@@ -26,7 +26,7 @@ struct RetryTests {
         #expect(seen.all.map(\.attempt) == [1, 2, 3] && Set(seen.all.map(\.runID)).count == 1)
         #expect(seen.all.map(\.fence) == seen.all.map(\.fence).sorted() && Set(seen.all.map(\.fence)).count == 3)
         #expect(Set(seen.all.map(\.submits)) == [1...1] && fixture.done.all == ["a=1"])
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
         #expect(sync.counters.attempts == 3 && sync.counters.failures == 2)
         #expect(fixture.failures.all.count == 2)
         #expect(fixture.failures.all.allSatisfy { $0.hasSuffix(": no") && $0.contains("(key a)") })
@@ -55,7 +55,7 @@ struct RetryTests {
         #expect(try await sync.retry(dead[0].id) == .notFound)
         await fixture.advance(0)
         #expect(fixture.done.all == ["a=1"])
-        #expect(try await sync.state(of: receipts[0]) == .completed)
+        #expect(try await sync.state(of: receipts[0]) == .executed)
         #expect(try await sync.discard(dead[1].id) == true)
         #expect(try await sync.discard(dead[1].id) == false)
         #expect(try await sync.status().dead == 0)
@@ -102,7 +102,7 @@ struct RetryTests {
         await fixture.advance(30)
         let dead = try #require(try await sync.dead().first)
         #expect(try dead.values(as: Int.self) == [5])
-        #expect(throws: UndecodableBytes.self) { try dead.values(as: String.self) }
+        #expect(throws: DurableError.self) { try dead.values(as: String.self) }
         #expect(failures.value == ["a 0"])
         worker.cancel()
         try await worker.value
@@ -125,7 +125,7 @@ struct RetryTests {
         let worker = fixture.work(sync)
         await fixture.advance(2)
         #expect(fixture.done.all == ["a=2", "a=1", "a=3"])
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
         worker.cancel()
         try await worker.value
     }

@@ -13,7 +13,7 @@ struct SendingAgainTests {
 
     @Test
     func `a change that was being sent when the app was killed is sent again, and the server drops it`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let first = try await NoteSync(store: store, server: server, clock: clock)
         try await first.edited(note)
         await clock.advance(by: .seconds(2))

@@ -39,7 +39,7 @@ struct StoppingTests {
         await fixture.advance(0.1)
         try await worker.value
         #expect(fixture.done.all == ["a=1"])
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
         #expect(try await sync.state(of: other) == .ready)
     }
 

@@ -157,7 +157,7 @@ struct SubmitTests {
         await fixture.advance(0)
         #expect(try await sync.state(of: receipt) == .running(attempt: 1))
         await fixture.advance(1)
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
         await fixture.advance(101)
         try await sync.submit(2, for: "b")
         #expect(try await sync.state(of: receipt) == .forgotten)
@@ -171,7 +171,7 @@ struct SubmitTests {
         let receipts = [try await sync.submit(1, for: "a"), try await sync.submit(2, for: "a")]
         let worker = fixture.work(sync)
         await fixture.advance(2)
-        for receipt in receipts { #expect(try await sync.state(of: receipt) == .completed) }
+        for receipt in receipts { #expect(try await sync.state(of: receipt) == .executed) }
         worker.cancel()
         try await worker.value
     }
@@ -187,7 +187,7 @@ struct SubmitTests {
         }
         await fixture.advance(3)
         let (state, seconds) = try await waiting.value
-        #expect(state == .completed && seconds >= 2 && seconds <= 2.25)
+        #expect(state == .executed && seconds >= 2 && seconds <= 2.25)
         worker.cancel()
         try await worker.value
     }

@@ -63,7 +63,7 @@ struct TroubleTests {
         let receipt = try await sync.submit(1, for: "a")
         await fixture.advance(10)
         #expect(lost.value == 4 && fixture.done.all == ["a=1"] && sync.counters.attempts == 1)
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
         worker.cancel()
         try await worker.value
     }

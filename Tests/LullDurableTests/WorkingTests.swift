@@ -21,7 +21,7 @@ struct WorkingTests {
         #expect(fixture.done.all == [])
         await fixture.advance(0.001)
         #expect(fixture.done.all == ["a=2"])
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
         worker.cancel()
         try await worker.value
         #expect(sync.counters.attempts == 1 && fixture.failures.all == [])
@@ -55,7 +55,7 @@ struct WorkingTests {
         let execution = try #require(seen.all.first)
         #expect(execution.key == -5 && execution.values == [["x"], ["y"]] && execution.value == ["y"])
         #expect(execution.submits == 1...2 && execution.count == 2 && execution.cause == .maxWait)
-        #expect(execution.attempt == 1 && execution.fence >= execution.runID)
+        #expect(execution.attempt == 1 && execution.fence >= execution.runID.rawValue)
         worker.cancel()
         try await worker.value
     }

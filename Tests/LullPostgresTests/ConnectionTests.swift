@@ -96,7 +96,7 @@ struct ConnectionTests {
             let runs = try #require(try exchange.claim?.get()).runs
             attempts += runs.map(\.attempt)
             reports = runs.map { run in
-                DurableReport(namespace: "w", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
+                DurableReport(namespace: "w", key: run.key, run: run.number, fence: run.fence, owner: 1, .completed)
             }
         }
         #expect(proxy.lost > 5)

@@ -104,7 +104,7 @@ struct ExampleTests {
     }
 
     // The sample of the page, which is compiled here.
-    private func send(mailAbout order: Order, run: Int64) async throws {}
+    private func send(mailAbout order: Order, run: DurableRun.ID) async throws {}
 
     private func sample() async throws {
         let store = try await PostgresStore(url: "postgres://mailer@db.example.com/shop")

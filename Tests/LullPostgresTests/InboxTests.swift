@@ -39,7 +39,7 @@ struct InboxTests {
         let runs = try await claim(store)
         for run in runs {
             let report = DurableReport(
-                namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
+                namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 1, .completed)
             #expect(try await store.report(report) == .accepted)
         }
         return runs.map { run in

@@ -20,12 +20,12 @@ struct KnownFaultTests {
 
     private func claim(_ store: PostgresStore, holding runs: [DurableRun] = []) async throws -> [DurableRun] {
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 3)
-        let claim = DurableClaim(namespace: "n", terms: terms, holding: runs.map(\.id), limit: 1000)
+        let claim = DurableClaim(namespace: "n", terms: terms, holding: runs.map(\.number), limit: 1000)
         return try await store.claimed(claim)
     }
 
     private func end(_ run: DurableRun, _ how: DurableReport.Kind, in store: PostgresStore) async throws {
-        let report = DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, how)
+        let report = DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 1, how)
         #expect(try await store.report(report) == .accepted)
     }
 
@@ -149,7 +149,7 @@ struct KnownFaultTests {
         try sql("SELECT submit('n', 'dies', 'new')")
         try await end(try #require(try await claim(store).first), .completed, in: store)
         let dead = try #require(try await store.dead(in: "n", limit: 1).first)
-        #expect(try await store.retry(dead.id, in: "n") == .outdated)
+        #expect(try await store.retry(dead.number, in: "n") == .outdated)
         #expect(try await claim(store).isEmpty)
         await store.close()
     }

@@ -59,7 +59,7 @@ struct PlanTests {
             if runs.isEmpty { return count }
             count += runs.count
             reports = runs.map { run in
-                DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
+                DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 1, .completed)
             }
         }
     }

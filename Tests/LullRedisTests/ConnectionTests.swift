@@ -76,7 +76,7 @@ struct RedisConnectionTests {
         proxy.change(to: .losesSomeAnswers)
         var runs: [DurableRun] = []
         while runs.count < 200 {
-            let claim = DurableClaim(namespace: "w", terms: terms, holding: runs.map(\.id), limit: 1)
+            let claim = DurableClaim(namespace: "w", terms: terms, holding: runs.map(\.number), limit: 1)
             runs += (try? await store.claim(claim).runs) ?? []
         }
         proxy.change(to: .forwards)

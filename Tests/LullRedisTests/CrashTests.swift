@@ -24,7 +24,7 @@ struct RedisCrashTests {
         var lostBeforeSync = 0
     }
 
-    private func server(_ disk: FaultyDisk, _ durability: RedisDurability) throws -> TestRedis {
+    private func server(_ disk: FaultyDisk, _ durability: RedisStore.Durability) throws -> TestRedis {
         try TestRedis(
             ["save ''", "appendonly yes", "appendfsync \(durability)", "auto-aof-rewrite-percentage 0"],
             environment: disk.environment)
@@ -36,7 +36,7 @@ struct RedisCrashTests {
     ///   - fault: What happens to the disk a while before the crash.
     ///   - wait: How long submits wait: what waits longest is lost most.
     private func crash(
-        _ durability: RedisDurability, _ fault: FaultyDisk.Mode, wait: Duration
+        _ durability: RedisStore.Durability, _ fault: FaultyDisk.Mode, wait: Duration
     ) async throws -> Outcome {
         let disk = try FaultyDisk()
         let server = try server(disk, durability)
@@ -67,7 +67,7 @@ struct RedisCrashTests {
         return outcome
     }
 
-    private func crashes(_ durability: RedisDurability, _ fault: FaultyDisk.Mode) async throws -> Outcome {
+    private func crashes(_ durability: RedisStore.Durability, _ fault: FaultyDisk.Mode) async throws -> Outcome {
         var sum = Outcome()
         for number in 0..<crashes {
             let outcome = try await crash(

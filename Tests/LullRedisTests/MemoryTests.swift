@@ -40,7 +40,7 @@ struct RedisMemoryTests {
             let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 100)).runs
             if runs.isEmpty { break }
             let reports = runs.map {
-                DurableReport(namespace: "n", key: $0.key, run: $0.id, fence: $0.fence, owner: 1, .completed)
+                DurableReport(namespace: "n", key: $0.key, run: $0.number, fence: $0.fence, owner: 1, .completed)
             }
             for answer in await store.exchange(reports, nil).reports { #expect(try answer.get() == .accepted) }
             executed += runs.count
@@ -68,7 +68,7 @@ struct RedisMemoryTests {
             for result in await store.submit(submissions) { _ = try result.get() }
             let runs = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 100)).runs
             let reports = runs.map {
-                DurableReport(namespace: "n", key: $0.key, run: $0.id, fence: $0.fence, owner: 1, .completed)
+                DurableReport(namespace: "n", key: $0.key, run: $0.number, fence: $0.fence, owner: 1, .completed)
             }
             _ = await store.exchange(reports, nil)
         }

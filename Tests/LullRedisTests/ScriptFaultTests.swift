@@ -29,15 +29,15 @@ struct ScriptFaultTests {
         _ = try await store.submit(submission("dead"))
         let dead = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs[0]
         let failed = DurableReport(
-            namespace: "n", key: dead.key, run: dead.id, fence: dead.fence, owner: 1, .failed("no", retry: nil))
+            namespace: "n", key: dead.key, run: dead.number, fence: dead.fence, owner: 1, .failed("no", retry: nil))
         _ = try await store.report(failed)
         _ = try await store.submit(submission("claimed"))
         let claimed = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: 1)).runs[0]
         _ = try await store.submit(submission("due"))
         _ = try await store.submit(submission("pending", .seconds(3600)))
         let completed = DurableReport(
-            namespace: "n", key: claimed.key, run: claimed.id, fence: claimed.fence, owner: 1, .completed)
-        let run = dead.id
+            namespace: "n", key: claimed.key, run: claimed.number, fence: claimed.fence, owner: 1, .completed)
+        let run = dead.number
         return (
             store,
             [

@@ -61,7 +61,7 @@ import Testing
         // One more page for the order in which runs die.
         #expect(failed < 10 && died < 11)
         #expect(try values == 3000)
-        let id = try #require(run).id
+        let id = try #require(run).number
         let retried = try pages {
             let answer = try file.write { transaction throws(DurableError) in
                 try transaction.retry(id, in: transaction.namespace("n"), at: transaction.now)
@@ -143,7 +143,7 @@ import Testing
         #expect(try values == 20)
         #expect(
             try file.write { transaction throws(DurableError) in
-                try transaction.discard(run.id, in: transaction.namespace("n"))
+                try transaction.discard(run.number, in: transaction.namespace("n"))
             })
         #expect(try values == 0)
     }

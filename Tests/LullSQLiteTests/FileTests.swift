@@ -35,7 +35,7 @@ import Testing
         #expect(try file.state(of: receipt) == .running(attempt: 1))
         #expect(try file.report(report(runs[0])) == .accepted)
         #expect(try file.report(report(runs[0])) == .alreadyDone)
-        #expect(try file.state(of: receipt) == .completed)
+        #expect(try file.state(of: receipt) == .executed)
         #expect(try file.status()?.pending == 0)
     }
 
@@ -88,12 +88,12 @@ import Testing
         #expect(dead.map { $0.values } == [[bytes("one")]])
         #expect(dead.map(\.error) == ["no"])
         #expect(try file.status()?.dead == 1)
-        let id = try #require(dead.first?.id)
+        let id = try #require(dead.first?.number)
         #expect(
             try file.write { transaction throws(DurableError) in
                 try transaction.retry(id, in: transaction.namespace("n"), at: transaction.now)
             } == .accepted)
         let run = try #require(try file.claim(claim()).first)
-        #expect((run.id, run.attempt, run.values) == (id, 1, [bytes("one")]))
+        #expect((run.number, run.attempt, run.values) == (id, 1, [bytes("one")]))
     }
 }

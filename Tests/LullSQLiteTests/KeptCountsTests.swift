@@ -62,9 +62,9 @@ import Testing
                 let discards = random.oneIn(2)
                 _ = try file.write { transaction throws(DurableError) in
                     if discards {
-                        _ = try transaction.discard(dead.id, in: transaction.namespace("n"))
+                        _ = try transaction.discard(dead.number, in: transaction.namespace("n"))
                     } else {
-                        _ = try transaction.retry(dead.id, in: transaction.namespace("n"), at: transaction.now)
+                        _ = try transaction.retry(dead.number, in: transaction.namespace("n"), at: transaction.now)
                     }
                 }
             default: try file.submit(submission(key, "value"))

@@ -101,7 +101,7 @@ struct KillTests {
 
         for receipt in receipts.all {
             let state = try await debouncer.state(of: receipt)
-            #expect(state == .completed, "\(receipt)")
+            #expect(state == .executed, "\(receipt)")
         }
         await store.close()
         // NAME RUN ATTEMPT KEY FROM TO VALUES
@@ -145,7 +145,7 @@ struct KillTests {
             #expect(lines.all.first?.hasPrefix("claimed \(taken.id) ") == true && taken.attempt == 2)
             let isEnded = number.isMultiple(of: 2)
             let report = DurableReport(
-                namespace: "kill", key: taken.key, run: taken.id, fence: taken.fence, owner: 0, .completed)
+                namespace: "kill", key: taken.key, run: taken.number, fence: taken.fence, owner: 0, .completed)
             if isEnded { #expect(try await store.report(report) == .accepted) }
             try Data().write(to: URL(fileURLWithPath: permit))
             child.signal(SIGCONT)
@@ -156,7 +156,7 @@ struct KillTests {
                 #expect(try await debouncer.state(of: receipt) == .running(attempt: 2))
                 #expect(try await store.report(report) == .accepted)
             }
-            #expect(try await debouncer.state(of: receipt) == .completed)
+            #expect(try await debouncer.state(of: receipt) == .executed)
         }
         await store.close()
         print("\(kills) workers stopped beyond their lease: all refused")
@@ -191,7 +191,7 @@ struct KillTests {
             // Less than a lease: the worker is woken.
             try await drain(debouncer, within: .seconds(4))
             other.kill()
-            #expect(try await debouncer.state(of: receipt) == .completed)
+            #expect(try await debouncer.state(of: receipt) == .executed)
             #expect(try await debouncer.status().lostLeases == number + 1)
         }
         await store.close()

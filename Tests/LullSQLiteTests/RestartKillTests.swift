@@ -62,7 +62,7 @@ struct RestartKillTests {
         try await waitUntil { try await !debouncer.status().hasAnything }
         last.kill()
 
-        for receipt in receipts.all { #expect(try await debouncer.state(of: receipt) == .completed, "\(receipt)") }
+        for receipt in receipts.all { #expect(try await debouncer.state(of: receipt) == .executed, "\(receipt)") }
         let status = try await debouncer.status()
         #expect(status.restarted >= kills && status.dead == 0)
         // The completed ranges of each key have no gap and no overlap.
@@ -109,7 +109,7 @@ struct RestartKillTests {
         let values = runs.map { $0.values.map { String(decoding: $0, as: UTF8.self) } }
         for run in runs {
             let report = DurableReport(
-                namespace: "kill", key: run.key, run: run.id, fence: run.fence, owner: 0, .completed)
+                namespace: "kill", key: run.key, run: run.number, fence: run.fence, owner: 0, .completed)
             #expect(try await store.report(report) == .accepted)
         }
         #expect(try await !debouncer.status().hasAnything)

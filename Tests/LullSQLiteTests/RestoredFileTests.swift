@@ -49,7 +49,9 @@ import Testing
         }
     }
 
-    private func numbers(_ runs: [DurableRun]) -> [Int64] { runs.flatMap { [$0.id, $0.fence, $0.submits.upperBound] } }
+    private func numbers(_ runs: [DurableRun]) -> [Int64] {
+        runs.flatMap { [$0.number, $0.fence, $0.submits.upperBound] }
+    }
 
     @Test(arguments: Restoring.allCases)
     func `a restored copy gives no number again`(_ way: Restoring) throws {
@@ -81,7 +83,7 @@ import Testing
         let early = try work(["a", "b"])
         machine.setWall(by: -7200)
         let late = try work(["b", "a", "c"])
-        #expect((numbers(early).max() ?? 0) < (late.map(\.id).min() ?? 0))
+        #expect((numbers(early).max() ?? 0) < (late.map(\.number).min() ?? 0))
         let generations = (early + late).filter { text($0.key) == "a" }.map(\.submits.upperBound)
         #expect(generations.count == 2 && generations == generations.sorted() && Set(generations).count == 2)
     }

@@ -47,7 +47,7 @@ import Testing
         #expect(try place.number("SELECT count(*) FROM ended") <= 60)
         #expect(try place.number("SELECT count(*) FROM tokens") <= 25)
         #expect(try file.state(of: receipts[100]) == .forgotten)
-        #expect(try file.state(of: receipts[480]) == .completed)
+        #expect(try file.state(of: receipts[480]) == .executed)
     }
 
     @Test func `absorbed submits extend one end which stays until it is old`() throws {

@@ -97,7 +97,7 @@ package struct LimitStorm {
             return !status.hasWork
         }
         for child in children { child.kill() }
-        for receipt in receipts { #expect(try await store.state(of: receipt) == .completed) }
+        for receipt in receipts { #expect(try await store.state(of: receipt) == .executed) }
         outcome.attempts = try await store.status().first?.attempts ?? 0
         try lines.read()
         evaluate(lines.all, limit, &outcome)

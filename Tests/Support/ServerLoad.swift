@@ -68,7 +68,7 @@ package final class ServerLoad: Sendable {
         let claim = DurableClaim(namespace: "n", terms: terms, limit: 50)
         guard let runs = try? await store.claim(claim).runs else { return nil }
         let reports = runs.map { run in
-            DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 1, .completed)
+            DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 1, .completed)
         }
         if reports.isEmpty { return 0 }
         let answers = await store.exchange(reports, nil).reports

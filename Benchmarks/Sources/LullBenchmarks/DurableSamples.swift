@@ -115,7 +115,7 @@ final class DurableSides: @unchecked Sendable {
                 guard let run = runs.first, run.values.count == count else { fatalError("some values are missing") }
                 _ = try await store.report(
                     DurableReport(
-                        namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: 1, .completed))
+                        namespace: namespace, key: run.key, run: run.number, fence: run.fence, owner: 1, .completed))
                 await store.close()
             }
         }
@@ -131,12 +131,12 @@ final class DurableSides: @unchecked Sendable {
                 var done = 0
                 while done < count {
                     let claim = DurableClaim(
-                        namespace: Self.namespace, terms: terms, holding: runs.map(\.id), limit: 64)
+                        namespace: Self.namespace, terms: terms, holding: runs.map(\.number), limit: 64)
                     async let next = store.claim(claim)
                     try await withThrowingTaskGroup { group in
                         for run in runs {
                             let report = DurableReport(
-                                namespace: Self.namespace, key: run.key, run: run.id, fence: run.fence, owner: 1,
+                                namespace: Self.namespace, key: run.key, run: run.number, fence: run.fence, owner: 1,
                                 .completed)
                             group.addTask { _ = try await store.report(report) }
                         }

@@ -179,7 +179,7 @@ enum Servers {
                 }
                 reports = answer.runs.map { run in
                     DurableReport(
-                        namespace: namespace, key: run.key, run: run.id, fence: run.fence, owner: owner, .completed)
+                        namespace: namespace, key: run.key, run: run.number, fence: run.fence, owner: owner, .completed)
                 }
             }
             await store.close()

@@ -15,7 +15,7 @@ extension DurableSession {
         case .cancel(let run): return cancel(run, at: now)
         case .report(let report): note(report)
         case .leaseLost(let run):
-            runs[run.id] = nil
+            runs[run.number] = nil
             let message = "\(subject(run)): the lease was lost to another worker"
             loop.streams.report(message, of: "leases lost to other workers", at: now)
         case .died(let run):
@@ -51,9 +51,9 @@ extension DurableSession {
 
     /// - Returns: The event that follows at once.
     private mutating func start(_ run: DurableRun) -> WorkerStateMachine.Event? {
-        runs[run.id] = run
+        runs[run.number] = run
         // The handler has the values; messages need only the rest.
-        runs[run.id]?.values = []
+        runs[run.number]?.values = []
         awaited.started(run)
         return loop.prepare(WorkItem(run, offset: offset, options.combining)).flatMap { begin($0) }
     }

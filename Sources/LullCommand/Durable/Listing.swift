@@ -74,7 +74,7 @@ extension DurableDeadRun<[UInt8]>: Listed {
     func json(withValues: Bool) -> JSONValue {
         let values: [(String, JSONValue)] = withValues ? [("values", .array(values.map { .bytes($0) }))] : []
         return .object(
-            [("run", .number(id)), ("key", .bytes(key))] + values + [
+            [("run", .number(number)), ("key", .bytes(key))] + values + [
                 ("submits", .number(count)), ("attempts", .number(attempts)), ("age", .seconds(age)),
                 ("error", .text(error)),
             ])
@@ -200,7 +200,7 @@ extension DurableListing<[UInt8]>: Listed, KeyListed {
             "dueIn": .seconds(dueIn), "ready": .number(ready), "readyFor": .seconds(readyFor),
             "run": run.map { run in
                 [
-                    "id": .number(run.id), "state": .text(run.isClaimed ? "running" : "retrying"),
+                    "id": .number(run.number), "state": .text(run.isClaimed ? "running" : "retrying"),
                     "attempt": .number(run.attempt), "submits": .number(run.submits),
                     "runningFor": .seconds(run.runningFor), "retryIn": .seconds(run.retryIn),
                     "error": .text(run.error), "worker": .number(run.worker), "leaseFor": .seconds(run.leaseFor),
@@ -234,7 +234,7 @@ extension DurableEnd<[UInt8]>: Listed, KeyListed {
         [
             "key": .bytes(key), "end": .text("\(how.name)"), "age": .seconds(age),
             "generations": .array([.number(submits.lowerBound), .number(submits.upperBound)]),
-            "run": .number(run), "error": .text(error),
+            "run": .number(runNumber), "error": .text(error),
         ]
     }
 }

@@ -119,7 +119,7 @@ struct Door: Sendable {
         switch error {
         case .noPolicy: unknown(namespace)
         case .tooLarge: HTTPRefusal(status: 413, reason: "\(error)")
-        case .keyTooLong, .contextTooLong, .tokenOfOtherKey, .unencodable, .otherPolicy, .hasWork:
+        case .keyTooLong, .contextTooLong, .tokenOfOtherKey, .unencodable, .undecodable, .otherPolicy, .hasWork:
             HTTPRefusal(status: 400, reason: "\(error)")
         case .full: HTTPRefusal(status: 429, reason: "\(error)", fields: [("Retry-After", "5")])
         case .unknown: HTTPRefusal(status: 503, reason: "\(error)", fields: [("Retry-After", "1")], isUnknown: true)

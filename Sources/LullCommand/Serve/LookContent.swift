@@ -107,7 +107,7 @@ extension DurableListing<[UInt8]> {
             "readySince": instants.ago(readyFor, "ready", of: key, at: now),
             "run": run.map { run in
                 [
-                    "id": .number(run.id), "state": .text(run.isClaimed ? "running" : "retrying"),
+                    "id": .number(run.number), "state": .text(run.isClaimed ? "running" : "retrying"),
                     "attempt": .number(run.attempt), "submits": .number(run.submits),
                     "since": instants.ago(run.runningFor, "running", of: key, at: now),
                     "retry": instants.ahead(run.retryIn, "retry", of: key, at: now), "error": .text(run.error),
@@ -131,7 +131,7 @@ extension DurableWorker {
 extension DurableDeadRun<[UInt8]> {
     func json(_ instants: inout Instants, at now: Int64) -> JSONValue {
         [
-            "run": .number(id), "key": .bytes(key), "submits": .number(count), "attempts": .number(attempts),
+            "run": .number(number), "key": .bytes(key), "submits": .number(count), "attempts": .number(attempts),
             "at": instants.ago(age, "dead", of: Array("\(id)".utf8), at: now), "error": .text(error),
         ]
     }

@@ -111,7 +111,7 @@ struct WorkItem: Sendable {
     ///
     /// - Parameter offset: The reading of the session's clock at the origin of the store's time.
     init(_ run: DurableRun, offset: CoreDuration, _ combining: CombineRule) {
-        id = run.id
+        id = run.number
         key = Key(bytes: run.key)
         var batch = Batch(run.values.last ?? [])
         batch.earlier = Array(run.values.dropLast())

@@ -131,7 +131,8 @@ extension Failure {
                 the namespace \(Terminal.shown(status.namespace)) stays, as it has \(status.workText): \
                 lull \(status.dead > 0 ? "dead discard" : "cancel") drops that
                 """)
-        case .tooLarge, .keyTooLong, .contextTooLong, .tokenOfOtherKey, .unencodable: self = .badData("\(error)")
+        case .tooLarge, .keyTooLong, .contextTooLong, .tokenOfOtherKey, .unencodable, .undecodable:
+            self = .badData("\(error)")
         case .refused, .full, .unknown: self.init(status: ExitStatus.inputOutput, message: "\(error)", mayPass: true)
         case .unusable, .closed: self = .inputOutput("\(error)")
         }

@@ -48,6 +48,13 @@ extension DurableRules {
     }
 }
 
+extension DurableRules: CustomStringConvertible {
+    /// The settings that are given: `kind: debounce, wait: 2 s, edges: trailing, delayRule: restart, …`.
+    public var description: String {
+        settings.filter { $0.text != "none" }.map { "\($0.name): \($0.text)" }.joined(separator: ", ")
+    }
+}
+
 extension CoreDuration {
     /// The duration in the largest unit that needs no fraction, for messages: `2 s`, `1500 ms`.
     var text: String {

@@ -3,9 +3,9 @@ public import LullCore
 /// The settings that all keys of a namespace share: when values fall due, and how they are combined.
 public struct DurableRules: Hashable, Sendable {
     /// When values fall due.
-    public var policy: Policy
+    public package(set) var policy: Policy
     /// How the values behind one run become one.
-    public var combination: CombinationRule
+    public package(set) var combination: CombinationRule
     /// Whether the worker folds the values of a run into one before it handles them; only with `collect`. The store
     /// keeps them as they were submitted. Cannot change in a namespace.
     public private(set) var isMerging: Bool
@@ -19,10 +19,10 @@ public struct DurableRules: Hashable, Sendable {
     /// until another worker takes the run over.
     public let maxRunning: Int?
     /// What a newer value of a key does to its run.
-    public var whileRunning: DurableOverlapPolicy
+    public package(set) var whileRunning: DurableOverlapPolicy
 
     /// Creates the rules of a namespace without a limit on the values in one run.
-    public init(
+    package init(
         _ policy: Policy, combination: CombinationRule = .latest, whileRunning: DurableOverlapPolicy = .queue
     ) {
         self.policy = policy
@@ -38,7 +38,7 @@ public struct DurableRules: Hashable, Sendable {
     ///
     /// - Throws: ``/LullCore/PolicyError`` if a number is less than 1, if the `limit` breaks a rule, or if there is a
     ///   `maxBatch` and `combination` keeps a single value anyway.
-    public init(
+    package init(
         _ policy: Policy, combination: CombinationRule, isMerging: Bool = false, maxBatch: Int?,
         limit: RateLimit? = nil,
         maxRunning: Int? = nil, whileRunning: DurableOverlapPolicy = .queue
@@ -91,7 +91,7 @@ public enum DurableOverlapPolicy: Hashable, Sendable {
     /// The newer value waits until the run has ended, and is then a run of its own.
     case queue
     /// The run is interrupted: its handler is cancelled, and if it then throws, its values go back in front of the
-    /// newer ones and start with them, as one run. If it returns, it is completed, and the newer value is a run of its
+    /// newer ones and start with them, as one run. If it returns, it is executed, and the newer value is a run of its
     /// own.
     ///
     /// With a `maxWait`, a run whose oldest submit is that old by then is not interrupted. Neither is a dead run that

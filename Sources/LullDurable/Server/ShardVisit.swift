@@ -57,7 +57,7 @@ struct ShardVisit: Sendable {
     func claim(in shard: Int, limit: Int) -> DurableClaim? {
         guard var claim else { return nil }
         claim.limit = limit
-        claim.holding += runs.map(\.id)
+        claim.holding += runs.map(\.number)
         return claim
     }
 

@@ -72,8 +72,8 @@ extension ShardedStore {
 
     package func count(
         matching selection: DurableSelection, in namespace: String
-    ) async throws(DurableError) -> DurableSelectionCount {
-        var count = DurableSelectionCount()
+    ) async throws(DurableError) -> DurableSelection.Count {
+        var count = DurableSelection.Count()
         for place in try await places(of: namespace) {
             let meta = try await meta(of: place)
             try await scan(place, prefix: selection.prefix) { key, row in

@@ -31,14 +31,14 @@ extension ShardedStore {
             }
         }
         found.sort { left, right in
-            let isBefore = (left.at, left.run.id) < (right.at, right.run.id)
+            let isBefore = (left.at, left.run.number) < (right.at, right.run.number)
             return newestFirst ? !isBefore && left.run.id != right.run.id : isBefore
         }
         let runs = found.prefix(max(0, limit)).map(\.run)
         guard withValues else { return runs }
         var whole: [DurableDeadRun<[UInt8]>] = []
         // It may have been retried meanwhile.
-        for run in runs { if let run = try await deadRun(run.id, in: namespace) { whole.append(run) } }
+        for run in runs { if let run = try await deadRun(run.number, in: namespace) { whole.append(run) } }
         return whole
     }
 

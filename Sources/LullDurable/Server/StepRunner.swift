@@ -192,7 +192,7 @@ package final class StepRunner {
             store.mostLeases = rows.table.leaseCount
         }
         store.values = answer.runs.compactMap { run in
-            rows.table.valueNumbers(ofRun: run.id, of: run.key).map { (run.key, $0) }
+            rows.table.valueNumbers(ofRun: run.number, of: run.key).map { (run.key, $0) }
         }
         // Of what others have taken, nothing is tried.
         if !rows.refused.isEmpty { store.changes.removeAll { rows.refused.contains($0.key) } }

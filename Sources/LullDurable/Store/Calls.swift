@@ -63,11 +63,11 @@ public struct DurableReceipt: Hashable, Sendable, Codable {
     public var key: [UInt8]
     /// The number of the submit: greater than those of all earlier submits of the key.
     public var generation: Int64
-    /// How long after the submit the value falls due if nothing more is submitted: zero if it is due at once, nil if it
-    /// was absorbed.
+    /// How long after the submit the value falls due if nothing more is submitted, by the clock of the store: zero if
+    /// it is due at once, nil if it was absorbed.
     public var dueIn: Duration?
     /// When the value falls due, in nanoseconds of the store's own time; nil if it was absorbed.
-    public var due: Int64?
+    package var due: Int64?
 
     /// Creates a receipt.
     package init(namespace: String, key: [UInt8], generation: Int64, dueIn: Duration?, due: Int64?) {
@@ -146,13 +146,30 @@ package struct DurableClaim: Hashable, Sendable {
 }
 
 /// A run as a store hands it to a worker, with key and values as bytes. The handler receives a ``DurableExecution``.
-public struct DurableRun: Hashable, Sendable {
+public struct DurableRun: Hashable, Sendable, Identifiable {
+    /// The number of a run, which no other run of the store has, and which is the same in every attempt.
+    ///
+    /// Its text is the number in decimal digits, as `lull` and logs show it: send it along as an idempotency key.
+    public struct ID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
+        /// The number, greater than zero.
+        public let rawValue: Int64
+
+        /// Creates the id with a number, such as one that was saved or typed.
+        public init(rawValue: Int64) {
+            self.rawValue = rawValue
+        }
+
+        /// The number in decimal digits.
+        public var description: String { "\(rawValue)" }
+    }
+
     /// The bytes of the key.
     public var key: [UInt8]
     /// The bytes of the values: one, or with `collect` all of them in order.
     public var values: [[UInt8]]
     /// The id, the same in every attempt: ``DurableExecution/runID``.
-    public var id: Int64
+    public var id: ID { ID(rawValue: number) }
+    package var number: Int64
     /// The fence, which grows with every claim of the key: ``DurableExecution/fence``.
     public var fence: Int64
     /// The numbers of the submits that the run covers: see ``DurableReceipt/generation``.
@@ -162,9 +179,9 @@ public struct DurableRun: Hashable, Sendable {
     /// Why the run fell due.
     public var cause: Cause
     /// When the run fell due, in the store's time.
-    public var due: CoreInstant
+    package var due: CoreInstant
     /// The instant of the oldest submit behind the run, in the store's time.
-    public var first: CoreInstant
+    package var first: CoreInstant
     /// The number of this attempt, from 1.
     public var attempt: Int
     /// The context of the last of the values: see ``DurableExecution/context``; nil if it has none.
@@ -179,7 +196,7 @@ public struct DurableRun: Hashable, Sendable {
     ) {
         self.key = key
         (values, context) = StoredValue.parts(of: stored)
-        self.id = id
+        number = id
         self.fence = fence
         self.submits = submits
         self.count = count

@@ -4,10 +4,11 @@ package import LullCore
 ///
 /// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the
 /// bytes.
-public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
+public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable, Identifiable {
     /// The ``DurableExecution/runID`` of the run's executions, for ``DurableCoalescer/retry(_:)`` and
     /// ``DurableCoalescer/discard(_:)``.
-    public var id: Int64
+    public var id: DurableRun.ID { DurableRun.ID(rawValue: number) }
+    package var number: Int64
     /// The key.
     public var key: Key
     /// The values as the store has them: JSON.
@@ -30,7 +31,7 @@ public struct DurableDeadRun<Key: Hashable & Sendable>: Hashable, Sendable {
         id: Int64, key: Key, values: [[UInt8]], submits: ClosedRange<Int64>, count: Int, attempts: Int,
         error: String?, age: Duration, context: String? = nil
     ) {
-        self.id = id
+        number = id
         self.key = key
         self.values = values
         self.submits = submits
@@ -68,7 +69,7 @@ extension DurableDeadRun {
     /// Returns the record with its key transformed.
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableDeadRun<Other> {
         DurableDeadRun<Other>(
-            id: id, key: map(key), values: values, submits: submits, count: count, attempts: attempts, error: error,
+            id: number, key: map(key), values: values, submits: submits, count: count, attempts: attempts, error: error,
             age: age, context: context)
     }
 }
@@ -82,12 +83,14 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
     public var key: Key
     /// The numbers of the submits that have ended: see ``DurableReceipt/generation``.
     public var submits: ClosedRange<Int64>
-    /// How they have ended.
-    public var how: DurableOutcome
+    /// How they have ended: a ``DurableState`` that is final, with the error of the last attempt.
+    public var state: DurableState { DurableState(how, error: error) }
+    package var how: DurableOutcome
     /// The ``DurableExecution/runID`` of the run that executed them; nil if no worker had claimed them.
-    public var run: Int64?
-    /// The error of the last attempt, as text; nil if it completed, whatever earlier ones did.
-    public var error: String?
+    public var run: DurableRun.ID? { runNumber.map { DurableRun.ID(rawValue: $0) } }
+    package var runNumber: Int64?
+    /// The error of the last attempt, as text; nil if it was executed, whatever earlier ones did.
+    package var error: String?
     /// How long ago they ended.
     public var age: Duration
 
@@ -98,7 +101,7 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
         self.key = key
         self.submits = submits
         self.how = how
-        self.run = run
+        runNumber = run
         self.error = how == .completed ? nil : error
         self.age = age
     }
@@ -107,12 +110,12 @@ public struct DurableEnd<Key: Hashable & Sendable>: Hashable, Sendable {
 extension DurableEnd {
     /// Returns the record with its key transformed.
     func mapKey<Other: Hashable & Sendable>(_ map: (Key) -> Other) -> DurableEnd<Other> {
-        DurableEnd<Other>(key: map(key), submits: submits, how: how, run: run, error: error, age: age)
+        DurableEnd<Other>(key: map(key), submits: submits, how: how, run: runNumber, error: error, age: age)
     }
 }
 
-/// How submits end.
-public enum DurableOutcome: Hashable, Sendable, CaseIterable {
+/// How submits end, as stores and workers have it; users see a ``DurableState``.
+package enum DurableOutcome: Hashable, Sendable, CaseIterable {
     /// The handler returned.
     case completed
     /// The handler threw, and a newer value of the key replaced the run.

@@ -102,9 +102,10 @@ extension DurableListing {
 }
 
 /// The run of a key in a ``DurableListing``.
-public struct DurableListedRun: Hashable, Sendable {
+public struct DurableListedRun: Hashable, Sendable, Identifiable {
     /// The ``DurableExecution/runID`` of the run's executions.
-    public var id: Int64
+    public var id: DurableRun.ID { DurableRun.ID(rawValue: number) }
+    package var number: Int64
     /// The number of the latest attempt, from 1.
     public var attempt: Int
     /// Whether a worker has the run now.
@@ -113,7 +114,7 @@ public struct DurableListedRun: Hashable, Sendable {
     public var error: String?
     /// The number of submits behind the run.
     public var submits: Int
-    /// The number of the worker that has the run: ``DurableWorker/Identity/id``. Nil between two attempts.
+    /// The number of the worker that has the run: ``DurableWorker/id``. Nil between two attempts.
     public var worker: Int64?
     /// How long ago that worker got it; nil between two attempts.
     public var runningFor: Duration?
@@ -127,7 +128,7 @@ public struct DurableListedRun: Hashable, Sendable {
         id: Int64, attempt: Int, error: String?, submits: Int, worker: Int64?, runningFor: Duration?,
         retryIn: Duration?, leaseFor: Duration?
     ) {
-        self.id = id
+        number = id
         self.attempt = attempt
         self.error = error
         self.submits = submits

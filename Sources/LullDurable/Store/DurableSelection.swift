@@ -37,17 +37,19 @@ public struct DurableSelection: Hashable, Sendable {
     public static let all = DurableSelection()
 }
 
-/// How much a selection has: the answer of ``DurableCoalescer/count(matching:)``.
-public struct DurableSelectionCount: Hashable, Sendable {
-    /// The number of keys that a flush of the selection would change.
-    public var flushable = 0
-    /// The number of keys of which a cancel of the selection would drop anything.
-    public var cancellable = 0
-    /// The number of dead runs.
-    public var dead = 0
+extension DurableSelection {
+    /// How much a selection has: the answer of ``DurableCoalescer/count(matching:)``.
+    public struct Count: Hashable, Sendable {
+        /// The number of keys that a flush of the selection would change.
+        public var flushable = 0
+        /// The number of keys of which a cancel of the selection would discard anything.
+        public var cancellable = 0
+        /// The number of dead runs.
+        public var dead = 0
 
-    /// Creates the count of nothing.
-    package init() {}
+        /// Creates the count of nothing.
+        package init() {}
+    }
 }
 
 extension DurableSelection {
@@ -88,7 +90,7 @@ extension DurableSelection {
     }
 }
 
-extension DurableSelectionCount {
+extension DurableSelection.Count {
     /// Counts a key that meets the conditions.
     package mutating func add(_ row: DurableRow, at now: CoreInstant, by rules: DurableRules) {
         func changes(_ change: DurableChange) -> Bool {

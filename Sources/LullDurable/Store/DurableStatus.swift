@@ -12,7 +12,7 @@ public enum DurableState: Hashable, Sendable {
     /// The handler threw; the run is tried again after a delay.
     case waitingForRetry(attempt: Int, error: String?)
     /// The handler returned.
-    case completed
+    case executed
     /// The handler threw, and a newer value of the key replaced this one.
     case failed(error: String?)
     /// It was cancelled before a worker claimed it.

@@ -34,7 +34,7 @@ package struct DurableSweep<Place: Sendable>: Sendable {
     /// The count so far.
     package fileprivate(set) var count = 0
     /// What the selection has so far, if nothing is changed.
-    package fileprivate(set) var found = DurableSelectionCount()
+    package fileprivate(set) var found = DurableSelection.Count()
 
     /// Whether no row is left.
     package var isComplete: Bool { rest.isEmpty }

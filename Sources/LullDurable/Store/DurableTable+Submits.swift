@@ -165,7 +165,7 @@ extension DurableRow {
 extension DurableState {
     package init(_ how: DurableOutcome, error: String?) {
         switch how {
-        case .completed: self = .completed
+        case .completed: self = .executed
         case .failed: self = .failed(error: error)
         case .cancelled: self = .cancelled
         case .absorbed: self = .absorbed

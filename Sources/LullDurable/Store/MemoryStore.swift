@@ -5,7 +5,7 @@ internal import LullCore
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let store = MemoryStore(clock: StoreClock(clock))
+/// let store = MemoryStore(clock: clock)
 /// let sync = try await DurableDebouncer<String, Change>(
 ///     for: .seconds(2), namespace: "sync", in: store, clock: clock)
 /// ```
@@ -26,8 +26,19 @@ public final class MemoryStore: DurableStore {
     ///
     /// - Parameters:
     ///   - limits: How large a value may be, and how long ends and tokens are retained.
-    ///   - clock: The clock that decides when values fall due; by default ``StoreClock/system``.
-    public init(limits: DurableLimits = DurableLimits(), clock: StoreClock = .system) {
+    ///   - clock: The clock that decides when values fall due, such as the `ManualClock` of `LullTesting`.
+    public convenience init(limits: DurableLimits = DurableLimits(), clock: some Clock<Duration>) {
+        self.init(limits: limits, on: StoreClock(clock))
+    }
+
+    /// Creates an empty store on the clocks of this machine, which continue while it sleeps.
+    ///
+    /// - Parameter limits: How large a value may be, and how long ends and tokens are retained.
+    public convenience init(limits: DurableLimits = DurableLimits()) {
+        self.init(limits: limits, on: .system)
+    }
+
+    package init(limits: DurableLimits = DurableLimits(), on clock: StoreClock) {
         self.clock = clock
         state = Guarded(State(table: MemoryTable(limits: limits), time: StoreTime(at: clock.read())))
     }

@@ -206,7 +206,7 @@ extension RowStore {
 
     package func count(
         matching selection: DurableSelection, in namespace: String
-    ) async throws(DurableError) -> DurableSelectionCount {
+    ) async throws(DurableError) -> DurableSelection.Count {
         var found = try await sweep(nil, matching: selection, in: namespace).found
         found.dead = try await deadRuns(matching: selection, in: namespace).count
         return found

@@ -125,7 +125,7 @@ package protocol StoreCalls: DurableStore {
 
     /// Returns how much a selection has. It may read many rows, and locks none.
     func count(matching selection: DurableSelection, in namespace: String) async throws(DurableError)
-        -> DurableSelectionCount
+        -> DurableSelection.Count
 
     /// Returns keys that have anything pending, ready or running and begin with a prefix, in the order of their bytes,
     /// from `start` on.
@@ -281,7 +281,7 @@ extension StoreCalls {
         matching selection: DurableSelection, in namespace: String
     ) async throws(DurableError) -> [Int64] {
         try await deadRuns(matching: selection, in: namespace, newestFirst: false, limit: .max, withValues: false)
-            .map(\.id)
+            .map(\.number)
     }
 
     package func check() async throws(DurableError) {}

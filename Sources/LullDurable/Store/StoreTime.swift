@@ -88,9 +88,9 @@ package struct StoreTime: Hashable, Sendable {
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let store = MemoryStore(clock: StoreClock(clock))
+/// let store = MemoryStore(clock: clock)
 /// ```
-public struct StoreClock: Sendable {
+package struct StoreClock: Sendable {
     /// Reads the clocks of the machine.
     package let read: @Sendable () -> StoreTime.Reading
     /// Suspends for a time; throws `CancellationError` when the task is cancelled.
@@ -105,7 +105,7 @@ public struct StoreClock: Sendable {
     }
 
     /// The clocks of this machine, which continue while it sleeps.
-    public static let system: StoreClock = {
+    package static let system: StoreClock = {
         let boot = bootID()
         return StoreClock(
             read: {
@@ -117,7 +117,7 @@ public struct StoreClock: Sendable {
     }()
 
     /// Creates clocks from any clock, for tests: the machine never restarts, and its wall clock is never set.
-    public init<C: Clock<Duration>>(_ clock: C) {
+    package init(_ clock: some Clock<Duration>) {
         let start = clock.now
         self.init(
             read: {

@@ -1,8 +1,9 @@
 /// A failure in a worker, as passed to `onFailure`. The worker goes on in every case.
 @nonexhaustive
 public enum DurableFailure: Sendable {
-    /// The handler threw, or the bytes of the key or a value could not be decoded (``UndecodableBytes``). The run is
-    /// tried again after `retryIn`; nil if that was its last attempt and it is dead.
+    /// The handler threw, or the bytes of the key or a value could not be decoded
+    /// (``DurableError/undecodable(_:)``). The run is tried again after `retryIn`; nil if that was its last attempt and
+    /// it is dead.
     case threw(any Error, DurableRun, retryIn: Duration?)
     /// The worker did not renew the lease of a run in time, and another worker has taken over. The handler was
     /// cancelled if it was still running.
@@ -46,18 +47,6 @@ extension DurableRun {
     public func key<Key: DurableKey>(as type: Key.Type) -> Key? {
         Key(durableBytes: key)
     }
-
-    /// `run 12 (key lamp)`.
-    var summary: String { "run \(id) (key \(String(decoding: key, as: UTF8.self)))" }
-}
-
-/// The error of a run whose key or value cannot be decoded: another version of the program wrote it, or another
-/// program.
-///
-/// It is reported as ``DurableFailure/threw(_:_:retryIn:)``, and the run is tried again as after any other error.
-public struct UndecodableBytes: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The bytes that cannot be decoded, and why.
-    public let description: String
 }
 
 /// The counts of the workers that were started from a debouncer: ``DurableCoalescer/counters``.
@@ -72,13 +61,5 @@ public struct DurableCounters: Hashable, Sendable {
     public var restarted = 0
 
     /// Creates counters that are all zero.
-    public init() {}
-}
-
-extension Duration {
-    /// The duration for messages, to the millisecond.
-    fileprivate var text: String {
-        let milliseconds = Int64(self / .milliseconds(1))
-        return milliseconds < 1000 ? "\(milliseconds) ms" : "\(Double(milliseconds) / 1000) s"
-    }
+    package init() {}
 }

@@ -3,16 +3,16 @@ package import LullCore
 /// A worker of a namespace, as its store knows it: the answer of ``DurableCoalescer/workers()``.
 public struct DurableWorker: Hashable, Sendable {
     /// Which worker it is, and where it runs.
-    public struct Identity: Hashable, Sendable {
+    package struct Identity: Hashable, Sendable {
         /// The number that the worker has drawn: its runs carry it as their owner.
-        public var id: Int64
+        package var id: Int64
         /// The name of its machine.
-        public var host: String
+        package var host: String
         /// The number of its process on that machine.
-        public var process: Int64
+        package var process: Int64
 
         /// Creates an identity.
-        public init(id: Int64, host: String, process: Int64) {
+        package init(id: Int64, host: String, process: Int64) {
             self.id = id
             self.host = host
             self.process = process
@@ -20,7 +20,13 @@ public struct DurableWorker: Hashable, Sendable {
     }
 
     /// Which worker it is, and where it runs.
-    public var identity: Identity
+    package var identity: Identity
+    /// The number that the worker has drawn: see ``DurableListedRun/worker``.
+    public var id: Int64 { identity.id }
+    /// The name of its machine.
+    public var host: String { identity.host }
+    /// The number of its process on that machine.
+    public var process: Int64 { identity.process }
     /// How long ago it announced itself. Workers do so every minute.
     public var seen: Duration
     /// The number of runs that it holds. Those whose lease has expired count until another worker takes them over.

@@ -33,8 +33,8 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
 
         /// With as much of the error as the store keeps.
         var event: WorkerStateMachine.Event {
-            if failure is TooLate { return .notStarted(run: run.id) }
-            return .handlerEnded(run: run.id, error: failure.map { String("\($0)".prefix(500)) })
+            if failure is TooLate { return .notStarted(run: run.number) }
+            return .handlerEnded(run: run.number, error: failure.map { String("\($0)".prefix(500)) })
         }
     }
 
@@ -70,7 +70,7 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
         if !starts.isEmpty {
             state.change { state in
                 state.unstarted += starts.count
-                for run in starts { state.handlers[run.id] = RunningHandler(fence: run.fence) }
+                for run in starts { state.handlers[run.number] = RunningHandler(fence: run.fence) }
             }
         }
         for action in actions {
@@ -107,7 +107,7 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
         let canHandIn = state.change { state in
             state.unstarted -= 1
             // The handler may have ended already, and another attempt may have begun.
-            if state.handlers[run.id]?.fence == run.fence { state.handlers[run.id]?.task = task }
+            if state.handlers[run.number]?.fence == run.fence { state.handlers[run.number]?.task = task }
             return state.unstarted == 0 && !state.ended.isEmpty
         }
         if canHandIn { handInSoon(to: driver) }
@@ -120,7 +120,7 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
             ? try DurableExecution(run, fold)
             : try await Self.inBackground { [fold] in try DurableExecution(run, fold) }
         // All of that takes time, and the process may have been stopped.
-        guard driver.leaseLeft(of: run.id) > .zero else {
+        guard driver.leaseLeft(of: run.number) > .zero else {
             counters.change { $0.attempts -= 1 }
             throw TooLate()
         }
@@ -165,7 +165,7 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
     private func handIn(to driver: WorkerDriver) {
         let ended = state.change { state in
             defer { state.ended = [] }
-            for ended in state.ended { state.handlers[ended.run.id] = nil }
+            for ended in state.ended { state.handlers[ended.run.number] = nil }
             return state.ended
         }
         let actions = driver.handle(ended.map(\.event))
@@ -174,7 +174,7 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
             guard case .report(let report) = action else { continue }
             if report.kind == .interrupted { counters.change { $0.restarted += 1 } }
             guard case .failed(_, let retry) = report.kind else { continue }
-            for ended in failures where ended.run.id == report.run {
+            for ended in failures where ended.run.number == report.run {
                 guard let failure = ended.failure else { continue }
                 counters.change { $0.failures += 1 }
                 notify(.threw(failure, ended.run, retryIn: retry.map { Duration($0) }))

@@ -61,7 +61,7 @@ extension WorkerStateMachine {
                         terms: DurableClaim.Terms(
                             owner: configuration.owner, lease: configuration.lease,
                             maxAttempts: configuration.backoff.maxAttempts),
-                        holding: runs.values.filter { $0.isLeased }.map { $0.run.id }.sorted(),
+                        holding: runs.values.filter { $0.isLeased }.map { $0.run.number }.sorted(),
                         limit: configuration.maxConcurrent - usedSlots)))
         }
     }
@@ -120,7 +120,7 @@ extension WorkerStateMachine {
         if let outage, now < outage.retryAt { return }
         guard runs.values.contains(where: { $0.isRunning && $0.isLeased && !$0.isInterrupted }) else { return }
         isWatching = true
-        let known = runs.values.filter { $0.isInterrupted }.map { $0.run.id }.sorted()
+        let known = runs.values.filter { $0.isInterrupted }.map { $0.run.number }.sorted()
         actions.append(.watch(besides: known, atMost: configuration.lease))
     }
 
@@ -144,8 +144,7 @@ extension WorkerStateMachine {
             if outage == nil { actions.append(.storeFailed(error)) }
             outage = lengthened(outage)
         case .unusable, .otherPolicy, .noPolicy, .hasWork, .tooLarge, .keyTooLong, .contextTooLong, .tokenOfOtherKey,
-            .unencodable,
-            .closed:
+            .unencodable, .undecodable, .closed:
             stop(because: error)
         }
     }

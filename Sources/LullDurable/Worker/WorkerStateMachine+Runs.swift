@@ -66,7 +66,7 @@ extension WorkerStateMachine {
 
     /// Takes a run that was claimed at an instant.
     mutating func take(_ run: DurableRun, _ since: CoreInstant) {
-        if var held = runs[run.id] {
+        if var held = runs[run.number] {
             if held.isRunning {
                 // The worker has taken over its own run, whose lease had ended: the handler goes on under the new
                 // fence.
@@ -77,13 +77,13 @@ extension WorkerStateMachine {
                 if held.reclaimed == nil { usedSlots += 1 }
                 held.reclaimed = (run, since)
             }
-            runs[run.id] = held
+            runs[run.number] = held
             return
         }
         var held = HeldRun(run: retained(run), leaseEnd: since, nextHeartbeat: since)
         renew(&held, since)
-        runs[run.id] = held
-        guard phase == .working else { return report(.released, of: run.id) }
+        runs[run.number] = held
+        guard phase == .working else { return report(.released, of: run.number) }
         usedSlots += 1
         actions.append(.start(run))
     }
@@ -115,9 +115,9 @@ extension WorkerStateMachine {
         let canSend = { (held: HeldRun) in held.isRunning && held.isLeased && held.heartbeatSentAt == nil }
         guard runs.values.contains(where: { canSend($0) && $0.nextHeartbeat <= now }) else { return }
         let soon = now.advanced(by: .nanoseconds(heartbeatInterval.nanoseconds / 2))
-        for held in runs.values.sorted(by: { $0.run.id < $1.run.id }) where canSend(held) && held.nextHeartbeat <= soon
-        {
-            runs[held.run.id]?.heartbeatSentAt = now
+        for held in runs.values.sorted(by: { $0.run.number < $1.run.number })
+        where canSend(held) && held.nextHeartbeat <= soon {
+            runs[held.run.number]?.heartbeatSentAt = now
             send(.heartbeat(lease: configuration.lease), of: held.run)
         }
     }
@@ -200,7 +200,7 @@ extension WorkerStateMachine {
         actions.append(
             .report(
                 DurableReport(
-                    namespace: configuration.namespace, key: run.key, run: run.id, fence: run.fence,
+                    namespace: configuration.namespace, key: run.key, run: run.number, fence: run.fence,
                     owner: configuration.owner,
                     kind)))
     }
@@ -230,23 +230,23 @@ extension WorkerStateMachine {
         switch result {
         case .success(.accepted):
             renew(&held, sent)
-            runs[held.run.id] = held
+            runs[held.run.number] = held
         case .success(.interrupted):
             renew(&held, sent)
-            runs[held.run.id] = held
-            interrupt(held.run.id)
+            runs[held.run.number] = held
+            interrupt(held.run.number)
         case .success(.alreadyDone), .success(.leaseLost):
             held.isLeased = false
-            runs[held.run.id] = held
+            runs[held.run.number] = held
             actions.append(.leaseLost(held.run))
-            cancelHandler(held.run.id)
+            cancelHandler(held.run.number)
         case .failure:
             held.failedReports += 1
             held.nextHeartbeat = nextReport(after: held.failedReports)
             wake(at: held.nextHeartbeat)
-            runs[held.run.id] = held
+            runs[held.run.number] = held
             // The run may be another worker's by now, and the store does not say.
-            if now >= held.leaseEnd { cancelHandler(held.run.id) }
+            if now >= held.leaseEnd { cancelHandler(held.run.number) }
         }
     }
 
@@ -256,31 +256,31 @@ extension WorkerStateMachine {
         let run = held.run
         switch result {
         case .success(.accepted), .success(.interrupted), .success(.alreadyDone):
-            runs[run.id] = nil
+            runs[run.number] = nil
             // The run was handed out for another attempt.
             guard let (run, since) = held.reclaimed else { return }
             usedSlots -= 1
             take(run, since)
         case .success(.leaseLost):
             guard let (reclaimed, _) = held.reclaimed else {
-                runs[run.id] = nil
+                runs[run.number] = nil
                 // The values have gone back all the same: perhaps by this report, whose first answer was lost.
                 if kind != .interrupted { actions.append(.leaseLost(run)) }
                 return
             }
             // The run was lost to this worker itself: the report holds under the new fence.
             usedSlots -= 1
-            runs[run.id]?.reclaimed = nil
-            runs[run.id]?.run = reclaimed
+            runs[run.number]?.reclaimed = nil
+            runs[run.number]?.run = reclaimed
             if case .failed(let error, _) = kind {
-                report(failed(error, reclaimed), of: run.id)
+                report(failed(error, reclaimed), of: run.number)
             } else {
-                report(kind, of: run.id)
+                report(kind, of: run.number)
             }
         case .failure:
             let retryAt = nextReport(after: held.failedReports + 1)
-            runs[run.id]?.failedReports += 1
-            runs[run.id]?.state = .unreported(kind, retryAt: retryAt)
+            runs[run.number]?.failedReports += 1
+            runs[run.number]?.state = .unreported(kind, retryAt: retryAt)
             wake(at: retryAt)
         }
     }

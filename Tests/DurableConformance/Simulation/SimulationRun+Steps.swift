@@ -172,12 +172,12 @@ extension SimulationRun {
         let handed = answer.runs.map { run in
             let key = String(decoding: run.key, as: UTF8.self)
             return DurableReference.Handed(
-                key: key, run: Int(run.id), fence: Int(run.fence), numbers: numbers.range(run.submits, of: key),
+                key: key, run: Int(run.number), fence: Int(run.fence), numbers: numbers.range(run.submits, of: key),
                 values: run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }, count: run.count,
                 cause: ReferenceEdge(run.cause), due: units(run.due.nanoseconds), first: units(run.first.nanoseconds),
                 attempt: run.attempt)
         }
-        for run in answer.runs { checkContext(run.context, of: run.values, of: run.id) }
+        for run in answer.runs { checkContext(run.context, of: run.values, of: run.number) }
         for run in handed {
             // Later claims of a run have later fences.
             if run.fence == run.run {
@@ -325,10 +325,10 @@ extension SimulationRun {
         let dead = try await store.dead(in: namespace, limit: 1000)
         if dead.count != expected[4] { fail("\(dead.count) dead runs are listed") }
         for run in dead {
-            let span = model.spans.first { $0.run == Int(run.id) }
+            let span = model.spans.first { $0.run == Int(run.number) }
             let values = run.values.map { Int(String(decoding: $0, as: UTF8.self)) ?? -1 }
             if span?.values != values { fail("dead run \(run.id) has \(values)") }
-            checkContext(run.context, of: run.values, of: run.id)
+            checkContext(run.context, of: run.values, of: run.number)
         }
         let listed = try await store.list(in: namespace, prefix: [], limit: 1000)
         for key in listed {
@@ -339,7 +339,7 @@ extension SimulationRun {
             }
             if [key.pending, key.ready] != counts { fail("\(name) is listed with \(key.pending) and \(key.ready)") }
             let run = spans.first { $0.place == .claimed || $0.place == .backoff }?.run
-            if key.run.map({ Int($0.id) }) != run { fail("\(name) is listed with run \(key.run?.id ?? 0)") }
+            if key.run.map({ Int($0.number) }) != run { fail("\(name) is listed with run \(key.run?.number ?? 0)") }
         }
         let upcoming = try await store.upcoming(in: namespace, limit: 1000)
         if Set(upcoming) != Set(listed.filter(\.hasWork)) { fail("\(upcoming) are to come, of \(listed)") }

@@ -130,7 +130,7 @@ final class SimulationRun {
         let state = try await store.state(of: receipt)
         if state == .forgotten, model.mayBeForgotten(span, at: now) { return }
         if !state.isFate(of: span) { fail("\(key) #\(number) is \(state) instead of \(span)") }
-        if state == .completed, !books.isCompleted(key, number) { fail("\(key) #\(number) was never completed") }
+        if state == .executed, !books.isCompleted(key, number) { fail("\(key) #\(number) was never completed") }
     }
 
     /// Checks the rules that hold after every step.
@@ -223,7 +223,7 @@ extension DurableState {
     /// Whether the model says the same.
     func isFate(of span: DurableReference.Span) -> Bool {
         switch (self, span.place) {
-        case (.pending, .pending), (.pending, .held), (.ready, .ready), (.completed, .ended(.completed)),
+        case (.pending, .pending), (.pending, .held), (.ready, .ready), (.executed, .ended(.completed)),
             (.cancelled, .ended(.cancelled)), (.absorbed, .ended(.absorbed)):
             true
         case (.running(let attempt), .claimed): attempt == span.attempt

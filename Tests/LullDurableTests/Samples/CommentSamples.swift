@@ -22,7 +22,7 @@ struct CommentSamples {
 
     struct Service: Sendable {
         let server = Server()
-        func send(_ change: Change, named run: Int64) async throws { try await server.put(change, named: run) }
+        func send(_ change: Change, named run: DurableRun.ID) async throws { try await server.put(change, named: run) }
     }
 
     let server = Service()
@@ -66,10 +66,10 @@ struct CommentSamples {
         let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
         let receipt = try await sync.submit(change, for: .steps)
         let worker = Task {
-            let sync = try await DurableCoalescer<String, Change>(namespace: "sync", in: store)
+            let sync = try await DurableDebouncer<String, Change>(namespace: "sync", in: store)
             try await sync.run { execution in try await server.send(execution.value, named: execution.runID) }
         }
-        #expect(try await sync.wait(for: receipt, atMost: .seconds(60)) == .completed)
+        #expect(try await sync.wait(for: receipt, atMost: .seconds(60)) == .executed)
         worker.cancel()
         #expect(await server.server.notes == [change])
     }
@@ -77,7 +77,7 @@ struct CommentSamples {
     @Test
     func `a store on the clock of the test`() async throws {
         let clock = ManualClock()
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let sync = try await DurableDebouncer<String, Change>(
             for: .seconds(2), namespace: "sync", in: store, clock: clock)
         let receipt = try await sync.submit(change, for: document)
@@ -128,7 +128,7 @@ struct CommentSamples {
         defer { worker.cancel() }
         let receipt = try await sync.submit(change, for: document)
         try await sync.flush(document)
-        if try await sync.wait(for: receipt, atMost: .seconds(5)) == .completed { screen.showSaved() }
+        if try await sync.wait(for: receipt, atMost: .seconds(5)) == .executed { screen.showSaved() }
         try await sync.wait(for: receipt, atMost: .seconds(60))
         #expect(await server.server.notes == [change])
     }

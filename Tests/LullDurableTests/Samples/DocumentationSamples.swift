@@ -21,10 +21,10 @@ struct Refused: Error, CustomStringConvertible {
 /// A server that remembers the run ids that it has received.
 actor Server {
     private(set) var notes: [Note] = []
-    private(set) var requests: [Int64] = []
+    private(set) var requests: [DurableRun.ID] = []
     var isDown = false
 
-    func put(_ note: Note, named run: Int64) throws {
+    func put(_ note: Note, named run: DurableRun.ID) throws {
         if isDown { throw Refused() }
         if !requests.contains(run) { notes.append(note) }
         requests.append(run)
@@ -60,7 +60,7 @@ struct DocumentationSamples {
     func `a user's own test`() async throws {
         let (server, note) = (server, note)
         let clock = ManualClock()
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let sync = try await DurableDebouncer<String, Note>(
             for: .seconds(2), namespace: "notes", in: store, clock: clock)
         let worker = clock.task {
@@ -69,7 +69,7 @@ struct DocumentationSamples {
 
         let receipt = try await sync.submit(note, for: note.id)
         await clock.advance(by: .seconds(2))
-        #expect(try await sync.state(of: receipt) == .completed)
+        #expect(try await sync.state(of: receipt) == .executed)
 
         worker.cancel()
         try await worker.value
@@ -78,7 +78,7 @@ struct DocumentationSamples {
 
     @Test
     func `monitoring dead and late runs`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let sync = try await DurableDebouncer<String, Int>(for: .seconds(2), namespace: "n", in: store, clock: clock)
         let worker = clock.task {
             try await sync.run(retry: RetryPolicy(maxAttempts: 1), onFailure: { _ in }) { execution in
@@ -118,7 +118,7 @@ struct DocumentationSamples {
     @Test
     func `parts of a value that become one`() async throws {
         let clock = ManualClock()
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let hub = Hub()
         let worker = clock.task {
             let states = try await DurableDebouncer<String, [String: Double]>(
@@ -142,7 +142,7 @@ struct DocumentationSamples {
     @Test
     func `how much one execution gets`() async throws {
         let clock = ManualClock()
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let sync = try await DurableDebouncer<String, Note>(
             collectingFor: .seconds(2), maxBatch: 100, namespace: "sync", in: store)
         for number in 0..<250 { try await sync.submit(Note(id: "a", text: "\(number)"), for: "a") }
@@ -160,7 +160,7 @@ struct DocumentationSamples {
     @Test
     func `one answer to a conversation that goes on`() async throws {
         let clock = ManualClock()
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let (model, chat) = (Model(clock: clock), Chat())
         let worker = clock.task {
             let replies = try await DurableDebouncer<String, String>(
@@ -211,7 +211,7 @@ struct DocumentationSamples {
     func `what has failed in an outage is tried again`() async throws {
         let clock = ManualClock()
         let sync = try await DurableDebouncer<String, Int>(
-            for: .zero, namespace: "sync", in: MemoryStore(clock: StoreClock(clock)), clock: clock)
+            for: .zero, namespace: "sync", in: MemoryStore(clock: clock), clock: clock)
         let isBack = Guarded(false)
         let worker = clock.task {
             try await sync.run(retry: RetryPolicy(initialDelay: .seconds(3600), maxDelay: .seconds(3600))) {
@@ -254,6 +254,6 @@ struct DocumentationSamples {
     actor Chat {
         private(set) var sent: [String] = []
 
-        func send(_ text: String, to room: String, named run: Int64) throws { sent.append("\(room): \(text)") }
+        func send(_ text: String, to room: String, named run: DurableRun.ID) throws { sent.append("\(room): \(text)") }
     }
 }

@@ -19,7 +19,7 @@ struct GuideSamples {
     func `a handler that adds a job, under the id of its run`() async throws {
         let (clock, queue) = (ManualClock(), JobQueue())
         let changes = try await DurableDebouncer<String, Int>(
-            for: .seconds(2), namespace: "changes", in: MemoryStore(clock: StoreClock(clock)), clock: clock)
+            for: .seconds(2), namespace: "changes", in: MemoryStore(clock: clock), clock: clock)
         let worker = clock.task {
             try await changes.run { execution in
                 try await queue.add("reindex", execution.key, unique: "\(execution.runID)")

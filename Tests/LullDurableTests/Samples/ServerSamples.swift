@@ -75,9 +75,9 @@ struct OrderRoute: Sendable {
 /// Sends mails; the first attempt at an order that is marked so fails.
 actor Mailer {
     private(set) var sent: [String] = []
-    private var failed: Set<Int64> = []
+    private var failed: Set<DurableRun.ID> = []
 
-    func send(_ order: Order, named run: Int64, traceparent: String?) async throws {
+    func send(_ order: Order, named run: DurableRun.ID, traceparent: String?) async throws {
         if order.status == "unlucky", failed.insert(run).inserted { throw Stale() }
         sent.append("\(order.id) \(order.status): \(traceparent ?? "-")")
     }
@@ -91,7 +91,7 @@ struct ServerSamples {
 
     @Test
     func `a worker is a service that shuts down gracefully, logs its failures and carries the trace`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let logger = Logger(label: "shop", record: log)
         let mailer = Mailer()
         let mails = try await DurableDebouncer<Int, Order>(

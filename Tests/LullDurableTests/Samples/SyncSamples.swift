@@ -64,7 +64,7 @@ struct SyncSamples {
 
     @Test
     func `a change that was recorded before the app was killed is sent at its next start, once`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let first = try await NoteSync(store: store, server: server, clock: clock)
         try await first.edited(Note(id: "a", text: "b"))
         try await first.edited(note)
@@ -80,7 +80,7 @@ struct SyncSamples {
 
     @Test
     func `what waits for the network is sent when the app leaves the foreground with a network`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let notes = try await NoteSync(store: store, server: server, clock: clock)
         let worker = clock.task { try await notes.work() }
         await server.goDown(true)

@@ -45,7 +45,7 @@ struct ThrottleSamples {
 
     @Test
     func `a category is synced at once, then once in two minutes, with the newest change`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let health = try await CategorySync(store: store, server: server, clock: clock)
         let worker = clock.task { try await health.work() }
         for change in 1...103 {
@@ -63,7 +63,7 @@ struct ThrottleSamples {
 
     @Test
     func `a window survives the end of the app, and so does the change that is pending in it`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let first = try await CategorySync(store: store, server: server, clock: clock)
         let worker = clock.task { try await first.work() }
         try await first.changed(.steps, upTo: 1)

@@ -46,7 +46,7 @@ actor Builder {
     private(set) var published: [String: String] = [:]
     private var fences: [String: Int64] = [:]
 
-    func build(_ repository: String, at commit: String, named run: Int64, fence: Int64) async throws {
+    func build(_ repository: String, at commit: String, named run: DurableRun.ID, fence: Int64) async throws {
         guard fence >= fences[repository, default: 0] else { throw Stale() }
         fences[repository] = fence
         published[repository] = commit
@@ -59,7 +59,7 @@ struct WebhookSamples {
 
     @Test
     func `pushes to any machine are one build by some machine, each delivery counting once`() async throws {
-        let store = MemoryStore(clock: StoreClock(clock))
+        let store = MemoryStore(clock: clock)
         let builder = Builder()
         var machines: [Builds] = []
         for _ in 0..<3 { machines.append(try await Builds(store: store, builder: builder, clock: clock)) }
@@ -87,8 +87,10 @@ struct WebhookSamples {
     @Test
     func `the builder refuses an older fence`() async throws {
         let builder = Builder()
-        try await builder.build("lull", at: "new", named: 2, fence: 5)
-        await #expect(throws: Stale.self) { try await builder.build("lull", at: "old", named: 1, fence: 4) }
+        try await builder.build("lull", at: "new", named: DurableRun.ID(rawValue: 2), fence: 5)
+        await #expect(throws: Stale.self) {
+            try await builder.build("lull", at: "old", named: DurableRun.ID(rawValue: 1), fence: 4)
+        }
         #expect(await builder.published == ["lull": "new"])
     }
 }

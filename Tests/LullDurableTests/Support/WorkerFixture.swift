@@ -17,7 +17,7 @@ struct WorkerFixture: Sendable {
     let failures = Record<String>()
 
     init(limits: DurableLimits = DurableLimits()) {
-        memory = MemoryStore(limits: limits, clock: StoreClock(clock))
+        memory = MemoryStore(limits: limits, clock: clock)
         store = FlakyStore(memory)
     }
 

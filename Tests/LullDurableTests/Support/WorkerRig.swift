@@ -79,7 +79,7 @@ struct WorkerRig {
     }
 
     static func report(_ run: DurableRun, _ kind: DurableReport.Kind) -> DurableReport {
-        DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: 7, kind)
+        DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 7, kind)
     }
 
     static func report(_ run: DurableRun, _ kind: DurableReport.Kind) -> WorkerStateMachine.Action {

@@ -61,22 +61,22 @@ struct FaultLedger {
     mutating func loseClaim() { hasLostClaim = true }
 
     mutating func handOut(_ run: DurableRun) {
-        if completed.contains(run.id) { fail("run \(run.id) was completed, and is handed out again") }
+        if completed.contains(run.number) { fail("run \(run.id) was completed, and is handed out again") }
         let values = run.values.map { Int(text($0)) ?? -1 }
         if Set(values).count != values.count { fail("run \(run.id) has a submit twice: \(values)") }
         for value in values {
             guard var submit = submits[value] else { return fail("run \(run.id) has \(value), not a submit") }
             if submit.answer == .refused { fail("\(value) was refused, and is handed out") }
             if submit.isCancelled == true { fail("\(value) was cancelled, and is handed out") }
-            submit.runs.insert(run.id)
+            submit.runs.insert(run.number)
             if submit.runs.count > 1 { fail("\(value) is in the runs \(submit.runs.sorted())") }
             submits[value] = submit
         }
     }
 
-    mutating func complete(_ run: DurableRun) { completed.insert(run.id) }
+    mutating func complete(_ run: DurableRun) { completed.insert(run.number) }
 
-    mutating func mayHaveCompleted(_ run: DurableRun) { perhapsCompleted.insert(run.id) }
+    mutating func mayHaveCompleted(_ run: DurableRun) { perhapsCompleted.insert(run.number) }
 
     /// Records that a key was cancelled, or may have been.
     mutating func cancel(_ key: String, isCertain: Bool) {

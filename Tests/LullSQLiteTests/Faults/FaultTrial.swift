@@ -197,7 +197,7 @@ final class FaultTrial {
     private func claim(by file: SQLiteFile) throws {
         do throws(DurableError) {
             let runs = try file.claim(
-                LullSQLiteTests.claim(3, maxAttempts: 1_000_000, holding: held.map(\.id)))
+                LullSQLiteTests.claim(3, maxAttempts: 1_000_000, holding: held.map(\.number)))
             log("claim: \(runs.map { "\($0.id) \($0.submits)" })")
             for run in runs { ledger.handOut(run) }
             held += runs

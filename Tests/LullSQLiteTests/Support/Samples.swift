@@ -98,7 +98,7 @@ func claim(_ limit: Int = 10, owner: Int64 = 1, maxAttempts: Int = 3, holding: [
 }
 
 func report(_ run: DurableRun, owner: Int64 = 1, _ kind: DurableReport.Kind = .completed) -> DurableReport {
-    DurableReport(namespace: "n", key: run.key, run: run.id, fence: run.fence, owner: owner, kind)
+    DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: owner, kind)
 }
 
 extension StoreCall {

@@ -108,6 +108,25 @@ extension ConformanceCase {
             #expect(try await fixture.store.status().map(\.rules) == [longer, collecting])
             await fixture.closeOther()
         },
+        ConformanceCase("of two that change a policy at once, one has the last word for all keys") { fixture in
+            try await fixture.open(.debounce(10))
+            let other = try await fixture.another()
+            for round in 0..<10 {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (store, wait) in [(fixture.store, 20), (other.store, 30)] {
+                        let rules = try DurableRules.debounce(wait + 100 * round)
+                        group.addTask { _ = try await store.open("n", rules, changingPolicy: true) }
+                    }
+                    try await group.waitForAll()
+                }
+                let last = try await fixture.open(nil)
+                for key in 0..<16 {
+                    let due = try await fixture.submit("a", "key \(key)").dueIn
+                    #expect(due == .nanoseconds(last.policy.wait.nanoseconds), "key \(key)")
+                }
+            }
+            await other.closeOther()
+        },
         ConformanceCase("changed durations hold from the next submit on") { fixture in
             try await fixture.open(.debounce(10, maxWait: 20))
             let before = try await fixture.submit("a", "old")

@@ -280,6 +280,10 @@ public enum PolicyError: Error, Hashable, Sendable {
     case limitWithoutPeriod(CoreDuration)
     /// The burst of a limit is less than 1, or more than all its starts.
     case burstOutOfRange(Int, starts: Int)
+    /// The rate of a bucket is less than 1.
+    case bucketRateBelowOne(Int)
+    /// The burst of a bucket is less than 1.
+    case bucketBurstBelowOne(Int)
     /// `cancelRunning`, `replace` or `share` together with collecting or merging: values would be lost.
     case overlapLosesValues(OverlapPolicy)
 }
@@ -320,6 +324,10 @@ extension PolicyError: CustomStringConvertible {
             "the limit is over \(period), but must be over more than no time"
         case .burstOutOfRange(let burst, let starts):
             "the burst is \(burst), but must be from 1 to the limit of \(starts)"
+        case .bucketRateBelowOne(let rate):
+            "the rate of the bucket is \(rate), but must be 1 or more"
+        case .bucketBurstBelowOne(let burst):
+            "the burst of the bucket is \(burst), but must be 1 or more"
         case .overlapLosesValues(.replace):
             "whileRunning is replace, which would lose values that are collected or merged: use restart"
         case .overlapLosesValues(.share):

@@ -11,6 +11,9 @@
 ///
 /// No window of that length, wherever it begins, has more starts than that. After a pause `burst` values start at once;
 /// in the long run `starts - burst + 1` start in each `period`.
+///
+/// If the service gives a rate for the long run and a burst on top of it, it has a token bucket: use
+/// ``bucket(_:per:burst:)``.
 @frozen
 public struct RateLimit: Hashable, Sendable {
     /// The most starts in any window; at least 1.
@@ -19,8 +22,12 @@ public struct RateLimit: Hashable, Sendable {
     public let period: CoreDuration
     /// The most starts at one instant, from 1 to `starts`.
     public let burst: Int
+    /// Whether this was given as a bucket with a rate or a burst of less than 1. A bucket that keeps the rules is
+    /// nothing but the limit that it equals.
+    private let isBrokenBucket: Bool
 
-    /// Creates a limit. The debouncer or throttler that gets it checks the settings (<doc:Semantics>, section 10).
+    /// Creates a limit on the starts in any window. The debouncer or throttler that gets it checks the settings
+    /// (<doc:Semantics>, section 10).
     public init(_ starts: Int, per period: Duration, burst: Int = 1) {
         self.init(starts: starts, period: CoreDuration(period), burst: burst)
     }
@@ -30,10 +37,45 @@ public struct RateLimit: Hashable, Sendable {
         self.starts = starts
         self.period = period
         self.burst = burst
+        isBrokenBucket = false
+    }
+
+    /// Creates a limit in the words of a token bucket: `rate` starts in each `period` in the long run, and up to
+    /// `burst` at once after a pause.
+    ///
+    /// ```swift
+    /// let calls = RateLimit.bucket(40, per: .seconds(60), burst: 10)
+    /// ```
+    ///
+    /// The bucket holds `burst` tokens and is full at first. Each start takes a token, and a token comes back every
+    /// `period / rate`, rounded up to whole nanoseconds. The burst comes on top of the rate: this is a limit of
+    /// `rate + burst - 1` starts in any period, here 49, and equals `RateLimit(49, per: .seconds(60), burst: 10)`.
+    ///
+    /// The debouncer or throttler that gets it checks the settings (<doc:Semantics>, section 10).
+    ///
+    /// - Parameters:
+    ///   - rate: The starts in each period in the long run; at least 1.
+    ///   - period: The time in which `rate` tokens come back, more than zero.
+    ///   - burst: The tokens of a full bucket, the most starts at one instant; at least 1.
+    public static func bucket(_ rate: Int, per period: Duration, burst: Int) -> RateLimit {
+        RateLimit(bucket: rate, period: CoreDuration(period), burst: burst)
+    }
+
+    private init(bucket rate: Int, period: CoreDuration, burst: Int) {
+        let (sum, overflow) = rate.addingReportingOverflow(burst &- 1)
+        isBrokenBucket = rate < 1 || burst < 1
+        // The numbers of a broken one wrap around, so that the message about it has them back.
+        starts = overflow && !isBrokenBucket ? .max : sum
+        self.period = period
+        self.burst = burst
     }
 
     /// Throws the rule that the settings break, if they break one.
     package func check() throws(PolicyError) {
+        if isBrokenBucket {
+            if burst < 1 { throw .bucketBurstBelowOne(burst) }
+            throw .bucketRateBelowOne(starts &- burst &+ 1)
+        }
         if starts < 1 { throw .limitBelowOne(starts) }
         if period <= .zero { throw .limitWithoutPeriod(period) }
         if burst < 1 || burst > starts { throw .burstOutOfRange(burst, starts: starts) }

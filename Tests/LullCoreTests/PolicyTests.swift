@@ -133,6 +133,8 @@ struct PolicyTests {
         (.limitBelowOne(0), "the limit is 0, but must be 1 or more"),
         (.limitWithoutPeriod(0), "the limit is over 0s, but must be over more than no time"),
         (.burstOutOfRange(5, starts: 4), "the burst is 5, but must be from 1 to the limit of 4"),
+        (.bucketRateBelowOne(0), "the rate of the bucket is 0, but must be 1 or more"),
+        (.bucketBurstBelowOne(-1), "the burst of the bucket is -1, but must be 1 or more"),
     ])
     func `an error names the value and the rule`(error: PolicyError, message: String) {
         #expect("\(error)" == message)

@@ -70,6 +70,24 @@ struct StayingWithinARateLimitTests {
     }
 
     @Test
+    func `a bucket sends ten at once, and goes on with all forty a minute`() async {
+        let service = Service()
+        let push = KeyedDebouncer(
+            for: .seconds(2), options: .init(limit: .bucket(40, per: .seconds(60), burst: 10)), clock: clock
+        ) { (_: Int, contact: Contact) in
+            await service.update(contact)
+        }
+        for id in 1...100 { push.submit(Contact(id: id, name: "new"), for: id) }
+        await clock.advance(by: .seconds(2))
+        #expect(await service.calls.count == 10)
+        // The fullest minute, up to and without its end.
+        await clock.advance(by: .milliseconds(59_999))
+        #expect(await service.calls.count == 49)
+        await clock.advance(by: .seconds(60))
+        #expect(await service.calls.count == 89)
+    }
+
+    @Test
     func `an import is slowed down`() async throws {
         let service = Service()
         let importer = Importer(service, clock: clock)

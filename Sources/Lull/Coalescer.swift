@@ -19,7 +19,8 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
         _ options: CheckedOptions, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
         _ handler: Runtime<Key, Value, Output>.Handler
     ) {
-        let clock = makeWakingClock(for: clock, wakingOn: handler.queue, tolerance: options.tolerance)
+        let clock = makeWakingClock(
+            for: clock, wakingOn: handler.queue, tolerance: options.tolerance, usedAt: options.site)
         runtime = Runtime(options, clock: clock, onFailure: onFailure, handler: handler)
     }
 

@@ -19,6 +19,7 @@ public final class Limiter: @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is only touched while `lock` is held.
     private let lock = Lock()
     private let clock: any WakingClock
+    private let site: SourceSite
     private var limiter: RateLimiter
     /// The callers that wait, by their numbers.
     private var waiting: [UInt64: Promise<Void>] = [:]
@@ -41,9 +42,10 @@ public final class Limiter: @unchecked Sendable {
         _ limit: RateLimit, clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID,
         line: UInt = #line
     ) {
-        do { try limit.check() } catch { refuse("\(error)", at: SourceSite(fileID, line)) }
+        site = SourceSite(fileID, line)
+        do { try limit.check() } catch { refuse("\(error)", at: site) }
         limiter = RateLimiter(limit)
-        self.clock = makeWakingClock(for: clock, wakingOn: nil, tolerance: .zero)
+        self.clock = makeWakingClock(for: clock, wakingOn: nil, tolerance: .zero, usedAt: site)
     }
 
     deinit {
@@ -58,9 +60,21 @@ public final class Limiter: @unchecked Sendable {
         let now = clock.now()
         guard let (number, promise) = lock.withLock({ enter(at: now) }) else { return }
         scheduleWakeUp()
-        if await promise.value(observer: clock.workObserver) == nil {
+        let result: Void? = await promise.value(observer: clock.workObserver, in: wait)
+        if result == nil {
             lock.withLock { leave(number) }
             throw CancellationError()
+        }
+    }
+
+    /// Describes a call that waits.
+    private var wait: Wait {
+        Wait(for: site) {
+            "acquire() of the limiter"
+        } timeLeft: { [weak self] in
+            guard let self else { return nil }
+            let now = clock.now()
+            return Duration(now.duration(to: max(now, lock.withLock { limiter.next })))
         }
     }
 

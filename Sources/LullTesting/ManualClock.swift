@@ -21,14 +21,20 @@ public import Lull
 /// handler that waits for the test itself, use ``Milestone/started``. Code that does not use Lull may sleep on the
 /// clock, too: start it with ``task(_:)``, and `advance` waits for it. How to inject the clock into an app's code, and
 /// what exactly `advance` follows: <doc:Testing>.
-public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
+public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable {
     // Proof of @unchecked Sendable: `state` is only accessed while `lock` is held; everything else is constant.
-    private let lock = Lock()
-    private var state = ManualClockState()
+    let lock = Lock()
+    var state = ManualClockState()
     private let patience: Duration
     private let onStall: @Sendable (Stall) -> Void
+    /// The real time after which a call that waits while nobody advances is reported.
+    let hangPatience: Duration
+    let onHang: @Sendable (Hang) -> Void
 
     /// Creates a clock at ``Instant/zero``.
+    ///
+    /// In a test of Swift Testing, the clock warns once if a call waits for a debouncer on it for a second of real time
+    /// while nothing runs and nobody advances (<doc:Testing#Calls-that-wait>); elsewhere, in standard error.
     ///
     /// - Parameters:
     ///   - patience: The real time without any movement after which ``advance(by:until:)`` or
@@ -36,12 +42,26 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     ///   - onStall: Called with the reason when one of them gives up, which then goes on without waiting any longer. By
     ///     default the program stops with the reason. To fail the test and go on, pass `{ Issue.record("\($0)") }`: it
     ///     is called in the task of the waiting call, unless that has no thread to run on.
-    public init(
+    public convenience init(
         patience: Duration = .seconds(10),
         onStall: @escaping @Sendable (Stall) -> Void = { stop($0) }
     ) {
+        // Tasks that the clock tracks do not know the test.
+        let isInTest = TestReport.isInTest
+        self.init(patience: patience, onStall: onStall, hangPatience: .seconds(1)) {
+            TestReport.warn($0.description, at: $0.site, inTest: isInTest)
+        }
+    }
+
+    /// Creates a clock that tells of a test that hangs by a call.
+    package init(
+        patience: Duration = .seconds(10), onStall: @escaping @Sendable (Stall) -> Void = { stop($0) },
+        hangPatience: Duration, onHang: @escaping @Sendable (Hang) -> Void
+    ) {
         self.patience = patience
         self.onStall = onStall
+        self.hangPatience = hangPatience
+        self.onHang = onHang
     }
 
     @usableFromInline static func stop(_ stall: Stall) {
@@ -115,6 +135,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         lock.withLock {
             require(state.target == nil, "ManualClock: two tasks advance the clock at once, or a handler does")
             state.target = instant
+            state.noteLook()
         }
         await wait(for: .executions(milestone))
         while let event = lock.withLock({ state.next(notAfter: instant) }) {
@@ -124,6 +145,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         lock.withLock {
             state.now = max(state.now, instant)
             state.target = nil
+            state.noteLook()
         }
     }
 
@@ -134,6 +156,7 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
                 guard !state.hasReached(goal) else { return nil }
                 let id = state.newID()
                 state.waiters[id] = (goal, continuation)
+                state.noteLook()
                 return (id, state.moves, state.beginProbe())
             }
             guard let waiting else { return continuation.resume(returning: nil) }
@@ -148,42 +171,52 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
     /// without that.
     private static let (yields, patiences) = (20, 5)
 
-    /// Gives up if nothing has moved when the patience is over.
+    /// Gives every task that waits for a thread of the pool, or for the main actor, several turns.
+    static func giveTurns() async {
+        for _ in 0..<yields {
+            await Task.yield()
+            await MainActor.run {}
+        }
+    }
+
+    /// Gives up when nothing has moved for the clock's patience.
     ///
     /// A busy machine is not a stall: before the clock gives up, every task that waits for a thread of the pool, or for
     /// the main actor, has several turns, unless these are blocked for good.
-    private func watch(_ id: Int, _ moves: Int, idle: Int = 0) {
-        afterRealTime(patience) { [weak self] in
+    ///
+    /// - Parameter count: How many times the patience nothing is to have moved.
+    private func watch(_ id: Int, _ moves: Int, times count: Int = 1) {
+        let left = lock.withLock { state.patienceLeft(of: patience * count, at: .now) }
+        afterRealTime(left) { [weak self] in
             guard let self, let now = lock.withLock({ state.waiters[id] == nil ? nil : state.moves }) else { return }
-            let idle = now == moves ? idle + 1 : 0
-            switch idle {
+            guard now == moves else { return watch(id, now) }
+            switch count {
             case 1:
                 Task.detached {
-                    for _ in 0..<Self.yields {
-                        await Task.yield()
-                        await MainActor.run {}
+                    await Self.giveTurns()
+                    if let (waiter, stall) = self.stall(id, moves, after: self.patience) {
+                        waiter.continuation.resume(returning: stall)
                     }
-                    if let (waiter, stall) = self.stall(id, moves) { waiter.continuation.resume(returning: stall) }
                 }
             case Self.patiences:
                 // The waiting task may never have a thread.
-                guard let (waiter, stall) = stall(id, moves) else { break }
+                guard let (waiter, stall) = stall(id, moves, after: patience * count) else { break }
                 onStall(stall)
                 return waiter.continuation.resume(returning: nil)
             default: break
             }
-            watch(id, now, idle: idle)
+            watch(id, moves, times: count + 1)
         }
     }
 
     /// Removes and returns a waiter, and the reason why it gives up, if nothing has moved.
-    private func stall(_ id: Int, _ moves: Int) -> (ManualClockState.Waiter, Stall)? {
+    private func stall(_ id: Int, _ moves: Int, after time: Duration) -> (ManualClockState.Waiter, Stall)? {
         let stalled = lock.withLock { () -> (ManualClockState, ManualClockState.Waiter)? in
             guard state.moves == moves, let waiter = state.waiters.removeValue(forKey: id) else { return nil }
             return (state, waiter)
         }
         // Not under the lock: keys describe themselves, in code of the user's.
-        return stalled.map { state, waiter in (waiter, Stall(of: state, before: waiter.goal, after: patience)) }
+        return stalled.map { state, waiter in (waiter, Stall(of: state, before: waiter.goal, after: time)) }
     }
 
     /// Changes the state, and resumes the waiters whose goals it has reached.
@@ -270,10 +303,10 @@ public final class ManualClock: WorkTrackingClock, @unchecked Sendable {
         await wait(for: .sleeps(count))
     }
 
-    // MARK: - WorkTrackingClock
+    // MARK: - For debouncers and throttlers
 
     /// Calls `body` when the clock has been advanced to the instant.
-    package func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+    package func wake(at instant: Instant, for site: SourceSite, _ body: @escaping @Sendable () -> Void) {
         move { state in
             let id = state.newID()
             state.add(.init(id: id, at: instant, action: .wake(body)))
@@ -344,7 +377,7 @@ extension ManualClock {
     public func task<R: Sendable>(
         @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R
     ) -> Task<R, any Error> {
-        let work = Work { "a task of the test" }
+        let work = Work(ofTest: true) { "a task of the test" }
         began(work)
         // As `launch` does it; that has no result, since what is generic is compiled twice.
         let executor = ObservedExecutor(work, self)

@@ -60,12 +60,19 @@ struct ManualClockState {
     private(set) var changes = 0
     /// Counts that and the turns of a probe, to detect a stall.
     private(set) var moves = 0
+    /// When that was counted last, or an `advance` began or ended, in real time.
+    private var movedAt = ContinuousClock.now
     /// Whether a probe is under way.
     private var isProbing = false
     /// Where an `advance` goes.
     var target: ManualClock.Instant?
     /// The calls that wait: an `advance`, and tests that wait for sleeps.
     var waiters: [Int: Waiter] = [:]
+    /// The calls that wait for debouncers, with how often each does.
+    private var waits: [ObjectIdentifier: (wait: Wait, count: Int, number: Int)] = [:]
+    /// Whether somebody looks for a hang.
+    var isWatched = false
+    var isHangReported = false
     /// The number of events that end a sleep.
     private(set) var sleepCount = 0
 
@@ -146,7 +153,22 @@ struct ManualClockState {
 
     mutating func noteChange() {
         changes += 1
+        noteMove()
+    }
+
+    private mutating func noteMove() {
         moves += 1
+        movedAt = .now
+    }
+
+    /// Notes that patience begins anew, although nothing has changed.
+    mutating func noteLook() {
+        movedAt = .now
+    }
+
+    /// Returns how much of a patience is left since the last move.
+    func patienceLeft(of patience: Duration, at now: ContinuousClock.Instant) -> Duration {
+        patience - movedAt.duration(to: now)
     }
 
     /// Whether a goal has been reached for certain: otherwise, a probe finds out.
@@ -171,6 +193,51 @@ struct ManualClockState {
 
     private func isResting(_ execution: Execution, _ milestone: ManualClock.Milestone) -> Bool {
         execution.runningTasks == 0 && (execution.sleepingTasks > 0 || (milestone == .started && execution.isEntered))
+    }
+
+    // MARK: - Calls that wait
+
+    /// Notes that a call waits.
+    ///
+    /// - Returns: Whether somebody is to begin to look for a hang.
+    mutating func began(_ wait: Wait) -> Bool {
+        count(wait, 1)
+        noteChange()
+        if isWatched || isHangReported { return false }
+        isWatched = true
+        return true
+    }
+
+    /// Notes that a call no longer waits: maybe before it is noted that it does.
+    mutating func ended(_ wait: Wait) {
+        count(wait, -1)
+        noteChange()
+    }
+
+    private mutating func count(_ wait: Wait, _ difference: Int) {
+        let id = ObjectIdentifier(wait)
+        let count = (waits[id]?.count ?? 0) + difference
+        waits[id] = count == 0 ? nil : (wait, count, waits[id]?.number ?? newID())
+    }
+
+    var hasWaits: Bool { !waits.isEmpty }
+
+    /// The calls that wait, in order.
+    var allWaits: [Wait] { waits.values.sorted { $0.number < $1.number }.map(\.wait) }
+
+    /// How long it is until the next sleep of tracked work ends; without one, until the next call of a debouncer, which
+    /// may find nothing to do.
+    var timeUntilNextSleepOrCall: Duration? {
+        let sleep = events.first {
+            if case .endSleep(_, _?) = $0.action { true } else { false }
+        }
+        return (sleep ?? events.first).map { now.duration(to: $0.at) }
+    }
+
+    /// Whether nothing goes on before the clock is advanced, which nobody does, as far as the clock sees.
+    var isAtRest: Bool {
+        target == nil && waiters.isEmpty && runningJobs == 0 && !events.isEmpty
+            && executions.values.allSatisfy { isResting($0, .ended) }
     }
 
     // MARK: - Work that the clock does not see
@@ -199,7 +266,7 @@ struct ManualClockState {
 
     /// Returns the probe that goes on after a turn, or else the waiter whose goal has been reached, which it removes.
     mutating func goOn(_ probe: Probe) -> (Probe?, Waiter?) {
-        moves += 1
+        noteMove()
         guard let waiter = waiterAtGoal else {
             isProbing = false
             return (nil, nil)

@@ -115,7 +115,7 @@ struct ClockCallTests {
     }
 
     /// Makes the calls it was asked for once it may go on.
-    final class Steps: WorkTrackingClock, Sendable {
+    final class Steps: CallbackClock, WorkObserver, Sendable {
         typealias Instant = OffsetInstant
 
         let onCall = CallBack()
@@ -130,10 +130,12 @@ struct ClockCallTests {
         var minimumResolution: Duration { .nanoseconds(1) }
 
         func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-            await withCheckedContinuation { continuation in wake(at: deadline) { continuation.resume() } }
+            await withCheckedContinuation { continuation in
+                wake(at: deadline, for: SourceSite(#fileID, #line)) { continuation.resume() }
+            }
         }
 
-        func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void) {
+        func wake(at instant: Instant, for site: SourceSite, _ body: @escaping @Sendable () -> Void) {
             state.change { $0.calls.append((instant.offset, body)) }
             onCall.call()
         }
@@ -155,5 +157,7 @@ struct ClockCallTests {
         func slept(_ work: Work) { onSleep.call() }
         func woke(_ work: Work) {}
         func ended(_ work: Work) {}
+        func began(_ wait: Wait) {}
+        func ended(_ wait: Wait) {}
     }
 }

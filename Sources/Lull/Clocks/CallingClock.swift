@@ -1,11 +1,13 @@
 internal import LullCore
 
-/// A clock that tracks the work it wakes, as one for tests does.
-final class TrackingClock<C: WorkTrackingClock>: WakingClock, @unchecked Sendable {
+/// A clock that calls where others sleep, as those for tests do.
+final class CallingClock<C: CallbackClock>: WakingClock, @unchecked Sendable {
     // Proof of @unchecked Sendable: what varies is only touched while `lock` is held; `wake` is set before the first
     // wake-up is scheduled.
     private let clock: C
     private let origin: C.Instant
+    private let site: SourceSite
+    let workObserver: (any WorkObserver)?
     var wake: @Sendable (WakeSource) -> Void = { _ in }
     private let lock = Lock()
     /// The earliest call that the clock has been asked for and has not made.
@@ -22,8 +24,10 @@ final class TrackingClock<C: WorkTrackingClock>: WakingClock, @unchecked Sendabl
         }
     }
 
-    init(_ clock: C) {
+    init(_ clock: C, _ site: SourceSite) {
         self.clock = clock
+        self.site = site
+        workObserver = clock as? any WorkObserver
         origin = clock.now
     }
 
@@ -38,15 +42,13 @@ final class TrackingClock<C: WorkTrackingClock>: WakingClock, @unchecked Sendabl
         guard lock.withLock({ isEarliest(instant) }) else { return }
         let call = Call(instant)
         let end = origin.advanced(by: Duration(CoreInstant.origin.duration(to: instant)))
-        clock.wake(at: end) { [weak self] in self?.make(call) }
+        clock.wake(at: end, for: site) { [weak self] in self?.make(call) }
         lock.withLock {
             if !call.isMade, isEarliest(instant) { next = call }
         }
     }
 
     func removeClient() {}
-
-    var workObserver: (any WorkObserver)? { clock }
 
     private func isEarliest(_ instant: CoreInstant) -> Bool {
         next.map { instant < $0.instant } ?? true

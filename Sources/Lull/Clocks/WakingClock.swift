@@ -61,20 +61,21 @@ enum WakeSource: Sendable {
 ///   - clock: The user's clock. The scheduler stands in for the continuous clock.
 ///   - queue: The queue of the client's handler, if it has one.
 ///   - tolerance: How much later than asked for a wake-up may come.
+///   - site: Where the program makes the client.
 func makeWakingClock(
-    for clock: any Clock<Duration>, wakingOn queue: DispatchQueue?, tolerance: Duration
+    for clock: any Clock<Duration>, wakingOn queue: DispatchQueue?, tolerance: Duration, usedAt site: SourceSite
 ) -> any WakingClock {
     let tolerance = min(CoreDuration(tolerance), longestSleep)
     return switch clock {
     case is ContinuousClock: SchedulerClient(.shared, queue, tolerance)
-    case let clock as any WorkTrackingClock<Duration>: makeTrackingClock(clock)
+    case let clock as any CallbackClock<Duration>: makeCallingClock(clock, site)
     default: makeSleepingClock(clock, tolerance)
     }
 }
 
 // Functions open an existential; initialisers do not.
-private func makeTrackingClock(_ clock: some WorkTrackingClock<Duration>) -> any WakingClock {
-    TrackingClock(clock)
+private func makeCallingClock(_ clock: some CallbackClock<Duration>, _ site: SourceSite) -> any WakingClock {
+    CallingClock(clock, site)
 }
 
 private func makeSleepingClock(_ clock: some Clock<Duration>, _ tolerance: CoreDuration) -> any WakingClock {

@@ -18,7 +18,7 @@ func ignoringKey(_ onFailure: (@Sendable @isolated(any) (any Error) async -> Voi
 
 /// Logs that an execution has failed, where the program has no `onFailure`.
 func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt site: SourceSite) {
-    let name = kind == .debounce ? "debouncer" : "throttler"
+    let name = name(of: kind)
     #if canImport(os)
         // Keys and errors may hold what belongs to a user. The log shows them to a debugger, and as <private>
         // otherwise; the place and the kind of the error say where to look.
@@ -32,6 +32,9 @@ func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt 
         logLine("Lull: an execution failed (\(key), \(name) made at \(site)): \(error)", kind: "an execution failed")
     #endif
 }
+
+/// Returns what a message calls a debouncer or a throttler.
+func name(of kind: Policy.Kind) -> String { kind == .debounce ? "debouncer" : "throttler" }
 
 #if canImport(os)
     private let logger = Logger(subsystem: "lull", category: "executions")

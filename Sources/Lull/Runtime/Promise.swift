@@ -22,7 +22,7 @@ package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
     private enum State {
         /// Neither delivered nor awaited.
         case open
-        /// About to be awaited by an execution; its clock is being notified of the sleep.
+        /// About to be awaited; the clock is being notified of that.
         case preparing(Sleep)
         case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
         /// A callback takes the value.
@@ -71,9 +71,13 @@ package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
 
     /// Waits for the value. Returns nil if the task is cancelled before it is delivered.
     ///
-    /// - Parameter observer: Notified of the sleep, if the task belongs to tracked work.
-    final nonisolated(nonsending) func value(observer: (any WorkObserver)? = nil) async -> Value? {
-        let sleep = observer.flatMap { observer in Work.current.map { Sleep(work: $0, observer: observer) } }
+    /// - Parameters:
+    ///   - observer: Notified of the wait, and of the sleep, if the task belongs to tracked work.
+    ///   - wait: Describes the call that waits.
+    final nonisolated(nonsending) func value(
+        observer: (any WorkObserver)?, in wait: @autoclosure () -> Wait
+    ) async -> Value? {
+        let sleep = observer.map { Sleep(of: Work.current, in: wait(), observer: $0) }
         return await withTaskCancellationHandler {
             // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the
             // observer counts both.
@@ -150,11 +154,25 @@ final class OutcomePromise<Output: Sendable>: Promise<Outcome<Output>>, @uncheck
     }
 }
 
-/// Tracked work that waits for a promise.
+/// A task that waits for a promise, with the tracked work that it belongs to.
 private struct Sleep: Sendable {
-    let work: Work
+    let work: Work?
+    let wait: Wait?
     let observer: any WorkObserver
 
-    func begin() { observer.slept(work) }
-    func end() { observer.woke(work) }
+    init(of work: Work?, in wait: @autoclosure () -> Wait, observer: any WorkObserver) {
+        self.work = work
+        self.wait = work?.isOfTest ?? true ? wait() : nil
+        self.observer = observer
+    }
+
+    func begin() {
+        if let wait { observer.began(wait) }
+        if let work { observer.slept(work) }
+    }
+
+    func end() {
+        if let work { observer.woke(work) }
+        if let wait { observer.ended(wait) }
+    }
 }

@@ -125,7 +125,9 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     ) async throws(CancellationError) -> Outcome<Output> {
         let promise = OutcomePromise<Output>()
         submit(value, for: key, wait: wait, promise: promise)
-        guard let outcome = await promise.value(observer: workObserver) else { throw CancellationError() }
+        guard let outcome = await promise.value(observer: workObserver, in: self.wait(in: "outcome(of:)", key)) else {
+            throw CancellationError()
+        }
         return outcome
     }
 
@@ -158,7 +160,9 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             engine.call(.flush, at: slotIndex(of: key), now)
             return waits ? addWaiter(at: slotIndex(of: key)) : nil
         }
-        guard let waiter, await waiter.promise.value(observer: workObserver) == nil else { return }
+        guard let waiter else { return }
+        let result: Void? = await waiter.promise.value(observer: workObserver, in: wait(in: "flushAndWait(_:)", key))
+        guard result == nil else { return }
         removePromise(of: waiter.id)
         lock.withLock { engine.removeWaiter(waiter.id, at: slotIndex(of: key)) }
     }

@@ -35,7 +35,9 @@ extension RuntimeCore {
     /// Inside a handler of the same debouncer it does not wait.
     nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
         guard let waiter = sweep(kind, closing: closing, awaiting: !isInsideHandler) else { return }
-        if await waiter.promise.value(observer: workObserver) == nil { withdraw(waiter.id) }
+        let call: StaticString = closing ? "shutDownAndWait()" : "flushAndWait()"
+        let result: Void? = await waiter.promise.value(observer: workObserver, in: wait(in: call))
+        if result == nil { withdraw(waiter.id) }
     }
 
     /// Withdraws a caller that waited for all keys: with many, in portions, as the call for all keys was made.

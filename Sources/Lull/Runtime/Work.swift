@@ -1,7 +1,7 @@
 internal import LullCore
 internal import Synchronization
 
-/// An execution or a callback, as a clock tracks it (``WorkTrackingClock``).
+/// An execution or a callback, as a clock tracks it (``WorkObserver``).
 ///
 /// While a handler runs, ``current`` is its execution, also in the tasks that it creates.
 package final class Work: Sendable {
@@ -13,16 +13,20 @@ package final class Work: Sendable {
 
     /// The run of the handler, and the number of its runtime. Nil for other work: callbacks, and tasks of a test.
     private let handled: (runtime: UInt64, run: RunID)?
+    /// Whether it is a task of a test, which waits for what it tests as the test itself does.
+    let isOfTest: Bool
     private let describe: @Sendable () -> String
 
     /// Makes work that is no run of a handler.
-    package init(describe: @escaping @Sendable () -> String) {
+    package init(ofTest isOfTest: Bool = false, describe: @escaping @Sendable () -> String) {
         handled = nil
+        self.isOfTest = isOfTest
         self.describe = describe
     }
 
     init(handling run: RunID, of runtime: UInt64, describe: @escaping @Sendable () -> String) {
         handled = (runtime, run)
+        isOfTest = false
         self.describe = describe
     }
 
@@ -42,7 +46,7 @@ enum RuntimeNumber {
     }
 }
 
-/// Observes tracked work.
+/// Observes tracked work, and calls that wait.
 ///
 /// ``began(_:)`` comes before the call or the wake-up that caused the execution returns.
 package protocol WorkObserver: Sendable {
@@ -72,10 +76,19 @@ package protocol WorkObserver: Sendable {
 
     /// Its handler has ended, and its outcomes have been delivered.
     func ended(_ work: Work)
+
+    /// A task of the program's or of a test's, which is no part of a handler, begins to wait in a call. The caller is
+    /// that task.
+    func began(_ wait: Wait)
+
+    /// It no longer waits. Called once for every ``began(_:)``, and may come before that.
+    func ended(_ wait: Wait)
 }
 
-/// A clock that tracks the work it wakes, as one for tests does. Other clocks are used by their `sleep(until:)`.
-package protocol WorkTrackingClock<Duration>: Clock, WorkObserver where Duration == Swift.Duration {
-    /// Calls `body` once, when the clock has reached the instant, and not before this call has returned.
-    func wake(at instant: Instant, _ body: @escaping @Sendable () -> Void)
+/// A clock that calls where others sleep, as those for tests do. Other clocks are used by their `sleep(until:)`.
+package protocol CallbackClock<Duration>: Clock where Duration == Swift.Duration {
+    /// Calls `body` once, when the clock has reached the instant. May do so before it returns.
+    ///
+    /// - Parameter site: Where the program makes what waits.
+    func wake(at instant: Instant, for site: SourceSite, _ body: @escaping @Sendable () -> Void)
 }

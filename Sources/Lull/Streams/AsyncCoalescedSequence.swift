@@ -94,6 +94,9 @@ where Base.Element: Sendable {
         }
 
         nonisolated(nonsending) func next() async throws(Failure) -> Element? {
+            let observer = stage.observer.flatMap { Work.current?.isOfTest ?? true ? $0 : nil }
+            observer?.began(stage.wait)
+            defer { observer?.ended(stage.wait) }
             let answer = await withTaskCancellationHandler {
                 await handover.next()
             } onCancel: {

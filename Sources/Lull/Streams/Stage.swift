@@ -17,6 +17,8 @@ extension AsyncCoalescedSequence {
         let abandon: @Sendable () -> Void
         /// Tracks when elements are read, for a clock that does.
         let observer: (any WorkObserver)?
+        /// Describes a consumer that waits for the next element.
+        let wait: Wait
 
         @usableFromInline
         init<Key, Value, Output>(
@@ -26,6 +28,7 @@ extension AsyncCoalescedSequence {
             finish = { dropping in await coalescer.shutDownAndWait(discardingPending: dropping) }
             abandon = { coalescer.shutDown(discardingPending: true) }
             observer = coalescer.runtime.workObserver
+            wait = coalescer.runtime.wait(in: "the next element", isOpen: true)
         }
 
         /// A stage without keys.

@@ -26,7 +26,7 @@ package struct WorkerClock: Sendable {
             let wake = origin.advanced(by: Duration(CoreInstant.origin.duration(to: end)))
             try await clock.sleep(until: wake, tolerance: nil)
         }
-        observer = clock as? any WorkTrackingClock<Duration>
+        observer = clock as? any WorkObserver
         isSystem = clock is ContinuousClock
     }
 

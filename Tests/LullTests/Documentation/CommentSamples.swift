@@ -30,6 +30,18 @@ struct TestingCommentSamples {
     }
 
     @Test
+    func `a clock that makes nobody wait`() async throws {
+        let save = Debouncer(for: .seconds(2), clock: ImmediateClock()) { (draft: String) in draft.count }
+        guard case .executed(2) = try await save.outcome(of: "ab") else { Issue.record("not executed"); return }
+    }
+
+    @Test
+    func `a clock that is not used`() {
+        let save = Debouncer(for: .seconds(2), clock: UnusedClock()) { (draft: String) in draft.count }
+        save.flush()  // nothing is pending, and nothing waits
+    }
+
+    @Test
     @MainActor
     func `a task that sleeps`() async {
         let clock = ManualClock()

@@ -55,10 +55,19 @@ struct TestingSamples {
         await clock.advance(by: .seconds(2))
         #expect(await store.drafts == [Draft("ab")])
 
+        let untouched = Editor(store: store, clock: UnusedClock())
+        untouched.leave()  // nothing to save, nothing to wait for
+
         editor.edited(Draft("abc"))
         editor.leave()
         await clock.advance(by: .zero)
         #expect(await store.drafts == [Draft("ab"), Draft("abc")])
+    }
+
+    @Test
+    func `time does not matter`() async throws {
+        let search = Debouncer(for: .milliseconds(300), clock: ImmediateClock()) { (query: String) in query.count }
+        guard case .executed(5) = try await search.outcome(of: "swift") else { Issue.record("not executed"); return }
     }
 
     @Test

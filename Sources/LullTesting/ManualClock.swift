@@ -274,7 +274,7 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     /// The number of sleeps on the clock that are under way.
     ///
     /// `#expect(clock.sleepCount == 0)` checks that the code under test no longer waits for time. The number does not
-    /// include what debouncers and throttlers have pending: check their `isPending`. <doc:TestingCodeThatSleeps> has an
+    /// include what debouncers and throttlers have pending: check their `state`. <doc:TestingCodeThatSleeps> has an
     /// example.
     public var sleepCount: Int {
         lock.withLock { state.sleepCount }

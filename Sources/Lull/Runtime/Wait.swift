@@ -38,14 +38,8 @@ extension RuntimeCore {
         Wait(for: site, isOpen: isOpen) { [kind] in
             "\(call) of the \(name(of: kind))"
         } timeLeft: { [weak self] in
-            self?.timeUntilNextDue
+            self?.state.timeUntilDue
         }
-    }
-
-    /// How long it is until the next value of any key falls due.
-    private final var timeUntilNextDue: Duration? {
-        let now = self.now
-        return nextDue(at: now).map { Duration(now.duration(to: $0)) }
     }
 }
 
@@ -56,7 +50,7 @@ extension Runtime {
         Wait(for: site) { [kind] in
             "\(call) of the \(name(of: kind)) (\(describe(key, of: Value.self)))"
         } timeLeft: { [weak self] in
-            self?.timeUntilDue(key)
+            self?.state(of: key).timeUntilDue
         }
     }
 }

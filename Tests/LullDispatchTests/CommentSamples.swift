@@ -61,6 +61,18 @@ struct CommentSamples {
     }
 
     @Test
+    func `the end of a program`() async {
+        let saved = Record<String>()
+        let save = Debouncer(for: .seconds(1), on: DispatchQueue(label: "files")) { (text: String) in saved.add(text) }
+        func end() {
+            save.flushAndWait(timeout: .seconds(3))
+        }
+        save("a")
+        end()
+        #expect(saved.all == ["a"])
+    }
+
+    @Test
     func `delays that must all be over, and events`() {
         let printed = Record<String>()
         func print(_ text: String) { printed.add(text) }

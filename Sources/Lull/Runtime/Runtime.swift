@@ -30,6 +30,11 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         // No execution is left: what has started keeps its runtime.
     }
 
+    /// The actor of the handler, if it has one.
+    package var isolation: (any Actor)? {
+        if case .task(let isolation, _) = handler { isolation } else { nil }
+    }
+
     /// The key of a slot.
     func key(of slot: UInt32) -> Key { Cells.key(of: engine.slot(slot)).pointee }
 

@@ -1,4 +1,4 @@
-internal import Dispatch
+package import Dispatch
 package import LullCore
 
 /// The engine behind a lock, and the clock that wakes it: what all debouncers and throttlers have in common, whatever
@@ -42,7 +42,7 @@ package class RuntimeCore: @unchecked Sendable {
     /// When the runtime was made.
     final let origin: CoreInstant
     /// The queue of a synchronous handler.
-    final let queue: DispatchQueue?
+    package final let queue: DispatchQueue?
     /// Whether all values are kept, in companions.
     final let collects: Bool
     private final let atEnd: EndPolicy

@@ -1,6 +1,7 @@
 import TestSupport
 import Lull
 import LullTesting
+import Observation
 import Testing
 
 // The code of the page "Sequences". Where a sample has no clock of its own, the clock of the test has been added.
@@ -41,6 +42,36 @@ struct SequenceSamples {
             try await server.upload(events)
         }
         #expect(await server.told == ["a+b"])
+    }
+
+    @MainActor @Observable
+    final class SearchModel {
+        var text = ""
+        var hits: [String] = []
+    }
+
+    @available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *)
+    @Test
+    @MainActor
+    func `what observation tracks`() async throws {
+        let model = SearchModel()
+        let following = Task { [clock] in
+            let texts = Observations { model.text }
+            for await text in texts.debounced(for: .milliseconds(300), clock: clock) {
+                model.hits = [text]
+            }
+        }
+        try await waitUntil {
+            if model.hits.isEmpty { await clock.advance(by: .milliseconds(100), until: .started) }
+            return model.hits == [""]
+        }
+        for text in ["c", "ca", "cat"] { model.text = text }
+        try await waitUntil {
+            if model.hits == [""] { await clock.advance(by: .milliseconds(100), until: .started) }
+            return model.hits == ["cat"]
+        }
+        following.cancel()
+        await following.value
     }
 
     @Test

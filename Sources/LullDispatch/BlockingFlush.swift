@@ -9,9 +9,9 @@ extension Coalescer {
     /// save.flushAndWait(timeout: .seconds(3))
     /// ```
     ///
-    /// Called on the queue of the handlers, it runs what is pending there and then, on the caller's stack. Other handlers
-    /// must not need the thread that waits: where they run on the main actor and the main thread calls, the program
-    /// stops with a message, since they would never begin. In a task, await the form without a time limit.
+    /// Called on the queue of the handlers, it runs what is pending there and then, on the caller's stack. Other
+    /// handlers must not need the thread that waits: where they run on the main actor and the main thread calls, the
+    /// program stops with a message, since they would never begin. In a task, await the form without a time limit.
     ///
     /// - Parameter timeout: How long to wait at most.
     /// - Returns: Whether all has ended. Where it has not, it goes on.

@@ -47,6 +47,7 @@ let package = Package(
                     name: mode.name,
                     dependencies: [
                         .product(name: "Lull", package: "swift-lull"),
+                        .product(name: "LullDispatch", package: "swift-lull"),
                         .product(name: "LullTesting", package: "swift-lull"),
                         "TestSupport",
                     ],

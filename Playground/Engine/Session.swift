@@ -94,7 +94,7 @@ final class Session {
             out.append(execution.at.nanoseconds)
             out.append(execution.first.nanoseconds)
             append(execution.batch, &out)
-        case .cancel(let run), .replace(let run):
+        case .cancel(let run):
             out.append(Record.cancel)
             out.append(Int64(run.serial))
         case .resolve(let key, let batch, let fate):
@@ -102,7 +102,7 @@ final class Session {
             out.append(Int64(key))
             out.append(fate.number)
             append(batch, &out)
-        case .resume, .release: break  // The page adds no waiters, and its keys are plain numbers.
+        case .replace, .resume, .release: break  // The page adds no waiters, and its keys are plain numbers.
         }
     }
 

@@ -22,7 +22,8 @@ public struct WorkState: Hashable, Sendable {
     /// the far future.
     public let timeUntilDue: Duration?
 
-    /// Whether nothing is pending, waiting or running. Outcomes may still be on their way to completions.
+    /// Whether nothing is pending, waiting or running. Outcomes may still be on their way to completions, and a handler
+    /// that was replaced may go on (<doc:WhileAHandlerRuns>); ``Coalescer/flushAndWait()`` waits for both.
     public var isDone: Bool { pending == 0 && waiting == 0 && running == 0 }
 
     init(_ state: CoreState, at now: CoreInstant) {

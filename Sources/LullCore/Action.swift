@@ -5,8 +5,9 @@ package enum Action<Key, Value> {
     case start(Execution<Key, Value>)
     /// Cancel a running execution cooperatively.
     case cancel(RunID)
-    /// The same, and report to the callers that wait for its outcome that it was superseded.
-    case replace(RunID)
+    /// Report to the callers that wait for the outcome of an execution what has become of it: a newer value has
+    /// replaced it.
+    case replace(RunID, NotExecutedError)
     /// Report what has become of these values of a key to the callers that wait for their outcome.
     case resolve(Key, Batch<Value>, NotExecutedError)
     /// Resume the caller that waits: see ``Engine/addWaiter(_:for:)``.
@@ -137,6 +138,6 @@ package enum Verdict: Hashable, Sendable {
     case cancelled
     /// It was interrupted under ``OverlapPolicy/restart``, and threw: its submits are pending again.
     case interrupted
-    /// Its submits had been superseded before: ``Action/replace(_:)`` was returned for it.
+    /// Its submits had ended before: ``Action/replace(_:_:)`` was returned for it.
     case replaced
 }

@@ -7,8 +7,8 @@
 public struct Counters: Hashable, Sendable {
     /// All submits so far.
     public var submitted = 0
-    /// Submits whose value was replaced by a later one of the key: while it waited, or under `.cancelRunning` while it
-    /// ran.
+    /// Submits whose value was replaced by a later one of the key: while it waited, or under `.cancelRunning` and
+    /// `.replace` while it ran.
     public var superseded = 0
     /// Submits whose handler returned, alone or combined with others.
     public var executed = 0

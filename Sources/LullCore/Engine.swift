@@ -379,7 +379,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
             case .resolveWaiting(let slot, let executions, let fate):
                 results.more.append(.resolve(key(of: slot), takeWaiting(executions, .max), fate))
             case .cancel(let run): results.more.append(.cancel(run))
-            case .replace(let run): results.more.append(.replace(run))
+            case .replace(let run, let fate): results.more.append(.replace(run, fate))
             case .resume(let waiter): results.more.append(.resume(waiter))
             case .release(let slot):
                 let key = Cells.key(of: core.slots[slot]).move()

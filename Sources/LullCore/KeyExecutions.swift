@@ -48,7 +48,7 @@ package struct KeyExecutions {
         case interrupted
         /// The same, and it is being cancelled by a `cancel` that includes what is running.
         case cancelled
-        /// The same, and its submits have been superseded already, by a newer value that has started.
+        /// The same, and its submits have ended already, since a newer value fell due.
         case replaced
         /// Its handler has ended, and this many steps of telling its outcome have not.
         case telling(Int)
@@ -181,6 +181,17 @@ package struct KeyExecutions {
             serials.append(run.serial)
         }
         return serials
+    }
+
+    /// Marks the runs whose handlers run as replaced, and returns them with what they were.
+    mutating func replaceRuns() -> [(run: Run, phase: Phase)] {
+        var replaced: [(Run, Phase)] = []
+        changeRuns { run in
+            guard run.phase == .running || run.phase == .cancelled else { return }
+            replaced.append((run, run.phase))
+            run.phase = .replaced
+        }
+        return replaced
     }
 
     /// Lets runs that are being cancelled for this reason end as cancelled.

@@ -362,13 +362,17 @@ extension SlotEngine {
         }
     }
 
-    /// Lets the submits of what is running at a key be superseded, for a newer value.
+    /// Lets the submits of what is running at a key end, for a newer value: as superseded, or as cancelled if they were
+    /// cancelled before.
     private mutating func replaceRuns(of executions: UnsafeMutablePointer<KeyExecutions>) {
-        for serial in executions.pointee.cancelRuns(.replaced, at: now) {
-            let size = executions.pointee.find(serial)?.size ?? 0
-            tally.running -= size
-            tally.superseded += size
-            add(.replace(RunID(slot: executions.pointee.slot, serial: serial)))
+        let slot = executions.pointee.slot
+        for (run, phase) in executions.pointee.replaceRuns() {
+            let fate: NotExecutedError = phase == .cancelled ? .cancelled : .superseded
+            tally.running -= run.size
+            tally.add(run.size, fate)
+            let id = RunID(slot: slot, serial: run.serial)
+            if phase == .running { add(.cancel(id)) }
+            add(.replace(id, fate))
         }
     }
 
@@ -376,7 +380,7 @@ extension SlotEngine {
     func sharedRun(at index: UInt32) -> RunID? {
         guard setup.whileRunning == .share, index != .max, slots[index].pointee.gate.count == 0,
             let executions = executions(of: slots[index]), !executions.pointee.isWaiting,
-            let run = executions.pointee.run, run.phase == .running
+            let run = executions.pointee.run, run.phase == .running, run.serial != submitter?.serial
         else { return nil }
         return RunID(slot: index, serial: run.serial)
     }

@@ -116,6 +116,8 @@ package struct SlotEngine: ~Copyable {
     package var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
     var heldRule = HeldRule.hold
+    /// The execution that makes the present submit, if it is one: a submit does not share the execution that made it.
+    package var submitter: RunID?
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
     /// The number of due values that have joined or replaced one that waited to start.
@@ -394,8 +396,8 @@ package enum SlotAction {
     case resolveWaiting(slot: UInt32, executions: UInt32, NotExecutedError)
     /// Cancel a running execution.
     case cancel(RunID)
-    /// The same, and its submits are superseded now.
-    case replace(RunID)
+    /// Report that the submits of an execution that goes on have ended so: a newer value has replaced it.
+    case replace(RunID, NotExecutedError)
     /// Resume a caller that waits.
     case resume(WaiterID)
     /// Release the key of a slot, and free the slot.

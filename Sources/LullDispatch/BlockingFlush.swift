@@ -11,7 +11,8 @@ extension Coalescer {
     ///
     /// Called on the queue of the handlers, it runs what is pending there and then, on the caller's stack. Other
     /// handlers must not need the thread that waits: where they run on the main actor and the main thread calls, the
-    /// program stops with a message, since they would never begin. In a task, await the form without a time limit.
+    /// program stops with a message, since they would never begin. What waits for a limit does not run on a serial
+    /// queue whose thread waits here. In a task, await the form without a time limit.
     ///
     /// - Parameter timeout: How long to wait at most.
     /// - Returns: Whether all has ended. Where it has not, it goes on.
@@ -24,7 +25,7 @@ extension Coalescer {
             at: runtime.site)
         flush()
         if let queue = runtime.queue, TargetQueue(queue).isCurrent { runtime.runReady() }
-        if state.isDone { return true }
+        if runtime.isIdle { return true }
         let hasEnded = DispatchSemaphore(value: 0)
         Task.detached {
             await self.flushAndWait()
@@ -32,6 +33,8 @@ extension Coalescer {
         }
         // Proof that nothing overflows: a timeout beyond some 292 years counts as that.
         let nanoseconds = timeout / .nanoseconds(1)
-        return hasEnded.wait(timeout: .now() + .nanoseconds(Int(min(max(nanoseconds, 0), 9e18)))) == .success
+        let limit = DispatchTime.now() + .nanoseconds(Int(min(max(nanoseconds, 0), 9e18)))
+        // A pool whose threads are all blocked does not come to say it.
+        return hasEnded.wait(timeout: limit) == .success || runtime.isIdle
     }
 }

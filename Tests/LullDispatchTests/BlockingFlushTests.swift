@@ -59,6 +59,23 @@ struct BlockingFlushTests {
         #expect(seen.all == [1])
     }
 
+    @Test
+    func `waits for a handler that was replaced`() async {
+        let (door, begun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let queue = DispatchQueue(label: "it", attributes: .concurrent)
+        let it = Debouncer(for: .zero, on: queue, whileRunning: .replace) { (value: Int) in
+            begun.signal()
+            if value == 1 { door.wait() }
+        }
+        it.submit(1)
+        await blocking { begun.wait() }
+        it.submit(2)
+        await blocking { begun.wait() }
+        #expect(await !blocking { it.flushAndWait(timeout: .milliseconds(5)) })
+        door.signal()
+        #expect(await blocking { it.flushAndWait(timeout: .seconds(100)) })
+    }
+
     #if os(Linux) || os(macOS)
         @Test
         func `is refused on the main thread for handlers of the main actor`() async {

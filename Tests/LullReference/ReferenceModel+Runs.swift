@@ -46,10 +46,11 @@ extension ReferenceModel {
     private mutating func replaceRuns(_ index: Int) {
         for number in keys[index].running.indices {
             let run = keys[index].running[number]
-            guard run.fateIfItThrows == .failed, run.telling == nil, !run.isReplaced else { continue }
+            guard run.telling == nil, !run.isReplaced else { continue }
             keys[index].running[number].isReplaced = true
-            for value in run.values { fates[value] = .superseded }
-            events.append(.stop(run.number))
+            let isCancelled = run.fateIfItThrows == .cancelled
+            for value in run.values { fates[value] = isCancelled ? .cancelled : .superseded }
+            if !isCancelled { events.append(.stop(run.number)) }
         }
     }
 

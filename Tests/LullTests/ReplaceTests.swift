@@ -88,6 +88,22 @@ struct ReplaceTests {
     }
 
     @Test
+    func `an answer of what was cancelled before does not come after a newer one`() async {
+        let it = search()
+        let outcomes = Record<String>()
+        it.submit(1) { outcomes.add("1: \($0)") }
+        await clock.advance(by: .seconds(2), until: .started)
+        it.cancel(includingRunning: true)
+        it.submit(4) { outcomes.add("4: \($0)") }
+        await clock.advance(by: .seconds(12), until: .started)
+        await clock.advance(by: .zero, until: .started)
+        #expect(outcomes.all == ["1: cancelled", "4: executed(4)"])
+        door.open()
+        await it.flushAndWait()
+        #expect(outcomes.all.count == 2 && it.counters.cancelled == 1 && it.counters.executed == 1)
+    }
+
+    @Test
     func `on a queue, tells the callers of a handler that still runs`() async {
         let (door, begun) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let it = Debouncer(

@@ -64,6 +64,21 @@ struct ShareTests {
     }
 
     @Test
+    func `a submit of the handler itself is not shared, and not lost`() async {
+        let pages = Record<Int>()
+        let holder = Guarded<Debouncer<Int, Void>?>(nil)
+        let it = Debouncer(for: .seconds(1), whileRunning: .share, clock: clock) { (page: Int) in
+            pages.add(page)
+            if page < 3 { holder.value?.submit(page + 1) }
+        }
+        _ = holder.exchange(it)
+        it.submit(1)
+        await clock.advance(by: .seconds(10))
+        #expect(pages.all == [1, 2, 3])
+        _ = holder.exchange(nil)
+    }
+
+    @Test
     func `shares a failure, too, which is told once to the failure handler`() async {
         let it = requests(throwing: true)
         submit(1, to: it)

@@ -101,6 +101,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     ) {
         let found = engine.recentSlot
         let hash = engine.recent?.pointee.hash ?? engine.lookedUpHash
+        if engine.setup.whileRunning == .share { engine.submitter = Work.current?.run(of: number) }
         var index = engine.beginSubmit(at: found, at: instant)
         var orders = Orders()
         takeActions(&orders, at: engine.now)
@@ -206,7 +207,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
                 let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
                 resolve(companion, slot, fate, &orders, at: now)
             case .cancel(let run): orders.list.append(.cancel(run))
-            case .replace(let run): replace(run, &orders, at: now)
+            case .replace(let run, let fate): end(run, fate, &orders, at: now)
             case .resume(let waiter): orders.list.append(.resume(waiter))
             case .release(let slot): release(slot, &orders)
             case .retire(let executions): engine.free(executions: executions)
@@ -214,13 +215,12 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         }
     }
 
-    /// Cancels an execution, and tells its callers that it was superseded.
-    private func replace(_ id: RunID, _ orders: inout Orders, at now: CoreInstant) {
-        orders.list.append(.cancel(id))
+    /// Tells the callers of an execution that goes on what has become of it.
+    private func end(_ id: RunID, _ fate: NotExecutedError, _ orders: inout Orders, at now: CoreInstant) {
         guard let run = unended(id) else { return }
-        if let companion = run.pointee.companion.take() { orders.list.append(.resolve(companion, .superseded)) }
+        if let companion = run.pointee.companion.take() { orders.list.append(.resolve(companion, fate)) }
         if hasObservers {
-            record(.superseded, key(of: id.slot), at: now, count: run.pointee.count, cause: run.pointee.cause)
+            record(.init(fate), key(of: id.slot), at: now, count: run.pointee.count, cause: run.pointee.cause)
         }
     }
 

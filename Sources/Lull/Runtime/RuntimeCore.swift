@@ -325,6 +325,9 @@ package class RuntimeCore: @unchecked Sendable {
         unsafeDowncast(promise, to: AnyPromise.self).resolve(fate)
     }
 
+    /// Whether nothing is pending, waiting or running, whatever has become of it, and every outcome has been told.
+    package final var isIdle: Bool { lock.withLock { engine.isIdle } }
+
     /// How many steps it takes to deliver an outcome: none if no caller has asked for it; otherwise one for all
     /// deliveries together, and one for each completion.
     final func deliverySteps(of companion: Companion?) -> Int {

@@ -122,8 +122,8 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             switch actions[next] {
             case .start(let execution):
                 if let ending = start(execution, at: now) { actions += end(execution.run, ending, at: now) }
-            case .cancel(let run), .replace(let run): loop.stop(Int64(run.serial), at: now)
-            case .resolve, .resume, .release: break
+            case .cancel(let run): loop.stop(Int64(run.serial), at: now)
+            case .resolve, .replace, .resume, .release: break
             }
             next += 1
         }

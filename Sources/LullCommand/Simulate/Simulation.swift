@@ -142,12 +142,12 @@ struct Simulation: ~Copyable {
             case .resolve(_, let batch, let fate):
                 if case .skip = engine.setup.whileRunning, fate == .absorbed { summary.skipped += 1 }
                 for value in batch.values { remove(value) }
-            case .cancel(let run), .replace(let run):
+            case .cancel(let run):
                 // It ends at once: what follows from its end comes after what the same call has asked for.
                 if let run = running?.remove(run) {
                     actions.insert(contentsOf: end(run, .threw, at: now).reversed(), at: 0)
                 }
-            case .resume, .release:
+            case .replace, .resume, .release:
                 break
             }
         }

@@ -61,5 +61,6 @@ public struct DurableCounters: Hashable, Sendable {
     public var restarted = 0
 
     /// Creates counters that are all zero.
-    package init() {}
+    /// Creates counters of nothing: to count from the beginning.
+    public init() {}
 }

@@ -184,7 +184,7 @@ final class Comparison {
         model.ended(run, threw: threw, telling: steps)
         let (verdict, actions) = engine.ended(
             name, threw ? .threw : .returned, returning: execution.batch, telling: steps)
-        for value in values(of: name) { fates[value] = ReferenceFate(verdict) }
+        if verdict != .replaced { for value in values(of: name) { fates[value] = ReferenceFate(verdict) } }
         note(actions)
     }
 
@@ -212,9 +212,7 @@ final class Comparison {
                 executions[Int(execution.run.serial)] = execution
                 for value in execution.batch.values { fates[value] = .running }
             case .cancel(let run): stops.append(Int(run.serial))
-            case .replace(let run):
-                stops.append(Int(run.serial))
-                for value in values(of: run) { fates[value] = .superseded }
+            case .replace(let run, let fate): for value in values(of: run) { fates[value] = ReferenceFate(fate) }
             case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let waiter): resumes.append(waiter)
             case .release: break

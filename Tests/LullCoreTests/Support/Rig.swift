@@ -83,7 +83,7 @@ final class Rig {
         let ended = running.remove(at: index).execution
         if steps > 0 { telling.append((value, ended.run)) }
         let (verdict, actions) = engine.ended(ended.run, ending, returning: ended.batch, telling: steps)
-        for value in ended.batch.values { fates[value] = ReferenceFate(verdict) }
+        if verdict != .replaced { for value in ended.batch.values { fates[value] = ReferenceFate(verdict) } }
         note(actions)
     }
 
@@ -132,10 +132,9 @@ final class Rig {
             switch action {
             case .start(let execution): start(execution)
             case .cancel(let run): stop(run)
-            case .replace(let run):
-                stop(run)
+            case .replace(let run, let fate):
                 for execution in running where execution.execution.run == run {
-                    for value in execution.execution.batch.values { fates[value] = .superseded }
+                    for value in execution.execution.batch.values { fates[value] = ReferenceFate(fate) }
                 }
             case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
             case .resume(let waiter): resumed.append(waiter)

@@ -185,7 +185,7 @@ package struct KeyExecutions {
 
     /// Marks the runs whose handlers run as replaced, and returns them with what they were.
     mutating func replaceRuns() -> [(run: Run, phase: Phase)] {
-        var replaced: [(Run, Phase)] = []
+        var replaced: [(run: Run, phase: Phase)] = []
         changeRuns { run in
             guard run.phase == .running || run.phase == .cancelled else { return }
             replaced.append((run, run.phase))

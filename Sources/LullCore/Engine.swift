@@ -176,9 +176,6 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Whether nothing is pending, waiting or running under any key, and every outcome has been told.
     package var isIdle: Bool { core.isIdle }
 
-    /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
-    package func isIdle(_ key: Key) -> Bool { core.isIdle(slotIndex(of: key)) }
-
     /// When what is pending under a key falls due, as if everything due at `instant` or before had been done.
     package func nextDue(_ key: Key, at instant: CoreInstant) -> CoreInstant? {
         core.nextDue(slotIndex(of: key), at: instant)

@@ -183,12 +183,12 @@ package struct KeyExecutions {
         return serials
     }
 
-    /// Marks the runs whose handlers run as replaced, and returns them with what they were.
-    mutating func replaceRuns() -> [(run: Run, phase: Phase)] {
-        var replaced: [(run: Run, phase: Phase)] = []
+    /// Marks the runs whose handlers run as replaced, and returns them as they were.
+    mutating func replaceRuns() -> [Run] {
+        var replaced: [Run] = []
         changeRuns { run in
             guard run.phase == .running || run.phase == .cancelled else { return }
-            replaced.append((run, run.phase))
+            replaced.append(run)
             run.phase = .replaced
         }
         return replaced

@@ -230,16 +230,6 @@ extension SlotEngine {
         sweeps.contains { slots[index].pointee.isBehind($0.number) && matches($0.kind) }
     }
 
-    /// Whether nothing of a key is pending, waiting or running, and every outcome of the key has been told.
-    package func isIdle(_ index: UInt32) -> Bool {
-        if index == .max { return true }
-        let slot = slots[index]
-        if isUnderWay(at: index, { if case .cancel = $0 { true } else { false } }) {
-            return executions(of: slot)?.pointee.hasStarted != true
-        }
-        return slot.pointee.gate.count == 0 && slot.pointee.executions == .max
-    }
-
     /// When what is pending at a slot falls due, as if everything due at `instant` or before had been done.
     package func nextDue(_ index: UInt32, at instant: CoreInstant) -> CoreInstant? {
         guard index != .max, !isUnderWay(at: index, { $0 != .dropUnreachable }) else { return nil }

@@ -228,17 +228,16 @@ extension Runtime {
     private func recordEnd(
         of run: StartedRun.Pointer, _ key: Key, _ verdict: Verdict, _ displaced: NotExecutedError?, at now: CoreInstant
     ) {
-        // Observers have been told of one that was replaced.
-        if verdict == .replaced { return }
-        let kind: Event<Key>.Kind =
-            switch verdict {
-            case .executed: .finished
-            case .failed: .failed
-            case .superseded: .superseded
-            case .cancelled: .cancelled
-            case .interrupted: .interrupted
-            case .replaced: .superseded
-            }
+        let kind: Event<Key>.Kind
+        switch verdict {
+        case .executed: kind = .finished
+        case .failed: kind = .failed
+        case .superseded: kind = .superseded
+        case .cancelled: kind = .cancelled
+        case .interrupted: kind = .interrupted
+        // Observers have been told.
+        case .replaced: return
+        }
         record(
             kind, key, at: now, count: verdict == .interrupted ? size(of: run.pointee.companion) : run.pointee.count,
             cause: run.pointee.cause)

@@ -114,7 +114,7 @@ final class Rig {
         return state
     }
 
-    var isIdle: Bool { engine.isIdle("k") }
+    var isIdle: Bool { engine.isIdle }
 
     /// The rules of the engine's data that do not hold, and the law of conservation if the fates break it.
     var broken: [String] {

@@ -345,9 +345,35 @@ extension CoreDuration: CustomStringConvertible {
     /// The duration in the largest unit that needs no fraction: `1500ms`, `2s`, `250us`.
     public var description: String {
         if self == .infinite { return "forever" }
-        if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000)s" }
-        if nanoseconds % 1_000_000 == 0 { return "\(nanoseconds / 1_000_000)ms" }
-        if nanoseconds % 1000 == 0 { return "\(nanoseconds / 1000)us" }
-        return "\(nanoseconds)ns"
+        let (count, unit) = inLargestUnit
+        return switch unit {
+        case .seconds: "\(count)s"
+        case .milliseconds: "\(count)ms"
+        case .microseconds: "\(count)us"
+        case .nanoseconds: "\(count)ns"
+        }
+    }
+
+    /// A unit of durations.
+    package enum Unit { case seconds, milliseconds, microseconds, nanoseconds }
+
+    /// The duration in the largest unit that needs no fraction.
+    package var inLargestUnit: (count: Int64, unit: Unit) {
+        if nanoseconds % 1_000_000_000 == 0 { return (nanoseconds / 1_000_000_000, .seconds) }
+        if nanoseconds % 1_000_000 == 0 { return (nanoseconds / 1_000_000, .milliseconds) }
+        if nanoseconds % 1000 == 0 { return (nanoseconds / 1000, .microseconds) }
+        return (nanoseconds, .nanoseconds)
+    }
+
+    /// The duration for messages: `2 s`, `1500 ms`.
+    package var text: String {
+        if self == .infinite { return "forever" }
+        let (count, unit) = inLargestUnit
+        return switch unit {
+        case .seconds: "\(count) s"
+        case .milliseconds: "\(count) ms"
+        case .microseconds: "\(count) µs"
+        case .nanoseconds: "\(count) ns"
+        }
     }
 }

@@ -41,19 +41,19 @@ extension DurableRun: CustomStringConvertible {
     public var description: String { "\(summary), attempt \(attempt)" }
 
     /// `run 12 (key lamp)`.
-    var summary: String { "run \(id) (key \(keyText(key)))" }
+    var summary: String { text(of: id, key) }
 }
 
 extension DurableExecution: CustomStringConvertible {
     /// `run 12 (key lamp), attempt 1`. The values are left out.
-    public var description: String { "run \(runID) (key \(keyText(key))), attempt \(attempt)" }
+    public var description: String { "\(text(of: runID, key)), attempt \(attempt)" }
 }
 
 extension DurableDeadRun: CustomStringConvertible {
     /// `run 12 (key lamp), dead for 4 s after attempt 20: the server is away`.
     public var description: String {
         let error = error.map { ": \($0)" } ?? ""
-        return "run \(id) (key \(keyText(key))), dead for \(age.text) after attempt \(attempts)\(error)"
+        return "\(text(of: id, key)), dead for \(age.text) after attempt \(attempts)\(error)"
     }
 }
 
@@ -115,6 +115,9 @@ extension DurableSelection.Count: CustomStringConvertible {
         "\(flushable.of("key")) to flush, \(cancellable) to cancel, \(dead.of("dead run"))"
     }
 }
+
+/// `run 12 (key lamp)`.
+private func text(of run: DurableRun.ID, _ key: some Hashable) -> String { "run \(run) (key \(keyText(key)))" }
 
 /// The text of a key of any of the types that records have: bytes, a key, or nil if no key of the type has the bytes.
 private func keyText(_ key: some Hashable) -> String {

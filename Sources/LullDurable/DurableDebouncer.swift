@@ -32,7 +32,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// `combining` and `whileRunning` cannot change.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
-    /// come from outside with `Policy.debounce`, and pass the policy to the initializer that takes one.
+    /// come from outside with `Policy.debounce`, and pass the policy to the initialiser that takes one.
     /// How to choose settings: <doc:WorkThatSurvives>.
     ///
     /// - Parameters:
@@ -111,7 +111,7 @@ public final class DurableDebouncer<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableDebouncer<String, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in the initializer that takes a wait.
+    /// Everything else is as in the initialiser that takes a wait.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.debounce`. A throttle stops the program

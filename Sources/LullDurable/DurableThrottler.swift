@@ -29,7 +29,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// `combining` and `whileRunning` cannot change.
     ///
     /// The program stops with a message if a setting breaks a rule (<doc:Semantics>, section 10). Check settings that
-    /// come from outside with `Policy.throttle`, and pass the policy to the initializer that takes one.
+    /// come from outside with `Policy.throttle`, and pass the policy to the initialiser that takes one.
     ///
     /// - Parameters:
     ///   - interval: The length of a window. With zero nothing is coalesced.
@@ -100,7 +100,7 @@ public final class DurableThrottler<Key: DurableKey, Value: Codable & Sendable>:
     /// let sync = try await DurableThrottler<Category, Change>(policy: policy, namespace: "sync", in: store)
     /// ```
     ///
-    /// Everything else is as in the initializer that takes an interval.
+    /// Everything else is as in the initialiser that takes an interval.
     ///
     /// - Parameters:
     ///   - policy: The rules by which values fall due, from `Policy.throttle`. A debounce stops the program

@@ -61,29 +61,21 @@ package struct Hang: CustomStringConvertible, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// A duration in the largest unit that needs no fraction.
-    private static func inUnits(_ duration: Duration) -> (count: Int64, unit: Int) {
-        let (seconds, attoseconds) = duration.components
-        var (unit, share, perSecond): (Int, Int64, Int64) = (0, 1_000_000_000_000_000_000, 1)
-        while unit < 3, attoseconds % share != 0 {
-            unit += 1
-            share /= 1000
-            perSecond *= 1000
-        }
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: perSecond)
-        return overflow ? (seconds, 0) : (whole + attoseconds / share, unit)
-    }
-
     /// A duration as text: `2 s`.
     static func text(_ duration: Duration) -> String {
-        let (count, unit) = inUnits(duration)
-        return "\(count) \(["s", "ms", "µs", "ns"][unit])"
+        let (count, unit) = CoreDuration(duration).inLargestUnit
+        return switch unit {
+        case .seconds: "\(count) s"
+        case .milliseconds: "\(count) ms"
+        case .microseconds: "\(count) µs"
+        case .nanoseconds: "\(count) ns"
+        }
     }
 
     /// A duration as code: `.seconds(2)`.
     static func code(_ duration: Duration) -> String {
-        let (count, unit) = inUnits(duration)
-        return ".\(["seconds", "milliseconds", "microseconds", "nanoseconds"][unit])(\(count))"
+        let (count, unit) = CoreDuration(duration).inLargestUnit
+        return ".\(unit)(\(count))"
     }
 }
 

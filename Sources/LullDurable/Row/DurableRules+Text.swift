@@ -55,18 +55,6 @@ extension DurableRules: CustomStringConvertible {
     }
 }
 
-extension CoreDuration {
-    /// The duration in the largest unit that needs no fraction, for messages: `2 s`, `1500 ms`.
-    var text: String {
-        if self == .infinite { return "forever" }
-        for (unit, name) in [(1_000_000_000 as Int64, "s"), (1_000_000, "ms"), (1000, "µs")]
-        where nanoseconds % unit == 0 {
-            return "\(nanoseconds / unit) \(name)"
-        }
-        return "\(nanoseconds) ns"
-    }
-}
-
 extension CombinationRule {
     /// The name of the combination, as options and stores write it.
     package var name: String {

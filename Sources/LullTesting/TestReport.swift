@@ -1,12 +1,5 @@
 internal import Lull
 
-#if canImport(Darwin)
-    internal import Darwin
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 #if canImport(Testing)
     internal import Testing
 #endif
@@ -34,8 +27,7 @@ enum TestReport {
                 return
             }
         #endif
-        // One write, so that lines of several threads do not mix.
-        _ = Array("Lull: \(message)\n".utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+        writeToStandardError("Lull: \(message)")
     }
 
     /// Fails the test at a place in it, and goes on; or else stops the program.

@@ -1,9 +1,5 @@
 #if canImport(os)
     internal import os
-#elseif canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
 #endif
 internal import LullCore
 
@@ -48,7 +44,6 @@ package func logLine(_ line: String, kind: String) {
     #if canImport(os)
         logger.error("Lull: \(kind, privacy: .public): \(line, privacy: .private)")
     #else
-        // One write, so that lines of several threads do not mix.
-        _ = Array((line + "\n").utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+        writeToStandardError(line)
     #endif
 }

@@ -77,7 +77,7 @@ package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
     final nonisolated(nonsending) func value(
         observer: (any WorkObserver)?, in wait: @autoclosure () -> Wait
     ) async -> Value? {
-        let sleep = observer.map { Sleep(of: Work.current, in: wait(), observer: $0) }
+        let sleep = observer.map { Sleep(in: wait(), observer: $0) }
         return await withTaskCancellationHandler {
             // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the
             // observer counts both.
@@ -160,9 +160,10 @@ private struct Sleep: Sendable {
     let wait: Wait?
     let observer: any WorkObserver
 
-    init(of work: Work?, in wait: @autoclosure () -> Wait, observer: any WorkObserver) {
-        self.work = work
-        self.wait = work?.isOfTest ?? true ? wait() : nil
+    /// The caller is that task.
+    init(in wait: @autoclosure () -> Wait, observer: any WorkObserver) {
+        work = Work.current
+        self.wait = Work.isHandling ? nil : wait()
         self.observer = observer
     }
 

@@ -8,6 +8,9 @@ package final class Work: Sendable {
     /// The work that the current task belongs to.
     @TaskLocal package static var current: Work?
 
+    /// Whether the current task is part of a handler or a callback, and not of the program or of a test.
+    static var isHandling: Bool { current.map { !$0.isOfTest } ?? false }
+
     /// Names the work in messages, by its key.
     package var name: String { describe() }
 

@@ -94,7 +94,7 @@ where Base.Element: Sendable {
         }
 
         nonisolated(nonsending) func next() async throws(Failure) -> Element? {
-            let observer = stage.observer.flatMap { Work.current?.isOfTest ?? true ? $0 : nil }
+            let observer = stage.observer.flatMap { Work.isHandling ? nil : $0 }
             observer?.began(stage.wait)
             defer { observer?.ended(stage.wait) }
             let answer = await withTaskCancellationHandler {

@@ -27,7 +27,7 @@ extension Debouncer {
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .queue(TargetQueue(queue).queue, combining.fold) { _, value in try handler(value) })
+            .queue(queue, combining.fold) { _, value in try handler(value) })
     }
 }
 
@@ -48,7 +48,7 @@ extension KeyedDebouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure, .queue(TargetQueue(queue).queue, combining.fold, handler))
+            clock, onFailure, .queue(queue, combining.fold, handler))
     }
 }
 
@@ -69,7 +69,7 @@ extension Throttler {
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
             clock, onFailure,
-            .queue(TargetQueue(queue).queue, combining.fold) { _, value in try handler(value) })
+            .queue(queue, combining.fold) { _, value in try handler(value) })
     }
 }
 
@@ -90,6 +90,6 @@ extension KeyedThrottler {
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure, .queue(TargetQueue(queue).queue, combining.fold, handler))
+            clock, onFailure, .queue(queue, combining.fold, handler))
     }
 }

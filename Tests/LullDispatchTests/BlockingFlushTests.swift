@@ -11,13 +11,6 @@ import Testing
 /// In real time: threads are blocked.
 @Suite("A flush that blocks")
 struct BlockingFlushTests {
-    /// Runs code on a thread that may be blocked.
-    private func blocking<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
-        await withCheckedContinuation { continuation in
-            DispatchQueue(label: "caller").async { continuation.resume(returning: body()) }
-        }
-    }
-
     @Test(arguments: [false, true])
     func `returns when what was pending has been handled`(onQueue: Bool) async {
         let seen = Record<Int>()

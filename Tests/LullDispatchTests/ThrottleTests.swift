@@ -8,12 +8,7 @@ import Testing
 
 /// Waits for an operation to have finished, without blocking a thread of the pool.
 private func finish(_ operation: Operation) async {
-    await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-            operation.waitUntilFinished()
-            continuation.resume()
-        }
-    }
+    await blocking { operation.waitUntilFinished() }
 }
 
 @Suite("A throttle on an operation queue")
@@ -142,12 +137,7 @@ struct ThrottleTests {
             seen.add("1")
         }
         await clock.advance(by: .zero, until: .started)
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                started.wait()
-                continuation.resume()
-            }
-        }
+        await blocking { started.wait() }
         throttle.onQueue(queue, by: 1, leading: true) { [seen] in seen.add("2") }
         await clock.advance(by: .seconds(1), until: .started)
         #expect(seen.all == [])

@@ -115,12 +115,7 @@ struct ReplaceTests {
         }
         let outcomes = Record<String>()
         it.submit(1) { outcomes.add("1: \($0)") }
-        await withCheckedContinuation { done in
-            DispatchQueue.global().async {
-                begun.wait()
-                done.resume()
-            }
-        }
+        await blocking { begun.wait() }
         #expect((try? await it.outcome(of: 2).get()) == 2)
         try? await waitUntil { outcomes.all == ["1: superseded"] }
         #expect(outcomes.all == ["1: superseded"])
@@ -135,17 +130,11 @@ struct ReplaceTests {
             await Task.yield()
             return value
         }
-        await withTaskGroup { group in
-            for task in 0..<8 {
-                group.addTask {
-                    for value in 0..<500 {
-                        if value % 5 == 0 {
-                            _ = try? await it.outcome(of: value, for: task % 3)
-                        } else {
-                            it.submit(value, for: task % 3)
-                        }
-                    }
-                }
+        await fromEightTasks { task, value in
+            if value % 5 == 0 {
+                _ = try? await it.outcome(of: value, for: task % 3)
+            } else {
+                it.submit(value, for: task % 3)
             }
         }
         #expect((try? await it.outcome(of: 7, for: 0).get()) == 7)

@@ -111,12 +111,7 @@ struct ShareTests {
             return value
         }
         it.submit(1)
-        await withCheckedContinuation { done in
-            DispatchQueue.global().async {
-                begun.wait()
-                done.resume()
-            }
-        }
+        await blocking { begun.wait() }
         for value in 2...3 { it.submit(value) { [outcomes] in outcomes.add("\(value): \($0)") } }
         door.signal()
         await it.flushAndWait()
@@ -130,19 +125,12 @@ struct ShareTests {
             await Task.yield()
             return value
         }
-        await withTaskGroup { group in
-            for task in 0..<8 {
-                group.addTask {
-                    for value in 0..<500 {
-                        guard let outcome = try? await it.outcome(of: value, for: task % 3) else { continue }
-                        switch outcome {
-                        case .executed, .superseded: break
-                        default: Issue.record("\(outcome)")
-                        }
-                        it.submit(value, for: task % 3)
-                    }
-                }
+        await fromEightTasks { task, value in
+            switch try? await it.outcome(of: value, for: task % 3) {
+            case .executed?, .superseded?: break
+            case let outcome: Issue.record("\(String(describing: outcome))")
             }
+            it.submit(value, for: task % 3)
         }
         await it.flushAndWait()
         #expect(it.counters.submitted == 8000 && it.counters.addUp && it.state.isDone)

@@ -51,6 +51,8 @@ extension Verdict {
         case .superseded, .replaced: 2
         case .cancelled: 3
         case .interrupted: 4
+        // The page compares no values.
+        case .absorbed: 1
         }
     }
 }

@@ -17,11 +17,13 @@ public class Coalescer<Key: Hashable & Sendable, Value: Sendable, Output: Sendab
 
     package init(
         _ options: CheckedOptions, _ clock: any Clock<Duration>, _ onFailure: FailureHandler<Key>?,
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil,
         _ handler: Runtime<Key, Value, Output>.Handler
     ) {
         let clock = makeWakingClock(
             for: clock, wakingOn: handler.queue, tolerance: options.tolerance, usedAt: options.site)
-        runtime = Runtime(options, clock: clock, onFailure: onFailure, handler: handler)
+        runtime = Runtime(
+            options, clock: clock, onFailure: onFailure, removingDuplicates: removingDuplicates, handler: handler)
     }
 
     deinit {

@@ -90,6 +90,9 @@ extension Debouncer {
     ///     trailing edge. It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets.
     ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that was
+    ///     executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
+    ///     `Equatable` values, give `==`.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
     ///     `.restart`.
@@ -104,7 +107,8 @@ extension Debouncer {
     ///   - handler: Handles the value. It may throw, and may call anything on the same debouncer.
     public convenience init(
         for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
+        combining: Combination<Value> = .latest,
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -114,7 +118,7 @@ extension Debouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure,
+            clock, onFailure, removingDuplicates: removingDuplicates,
             .inTask(combining.fold, handler))
     }
 

@@ -37,6 +37,9 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///     trailing edge. It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets.
     ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that its key has
+    ///     executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
+    ///     `Equatable` values, give `==`.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
     ///     `.restart`.
@@ -52,7 +55,8 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combination<Value> = .latest,
-        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
+        options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID,
@@ -63,7 +67,7 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure,
+            clock, onFailure, removingDuplicates: removingDuplicates,
             .inTask(combining.fold, handler))
     }
 

@@ -131,7 +131,7 @@ public enum EndPolicy: Hashable, Sendable {
 
 /// The options of a debouncer or throttler, with its policy, after they have been checked.
 package struct CheckedOptions {
-    let setup: Setup
+    var setup: Setup
     let atEnd: EndPolicy
     let tolerance: Duration
     /// Where the debouncer or throttler is made.

@@ -32,6 +32,9 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///     trailing edge. It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets.
     ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
+    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that was
+    ///     executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
+    ///     `Equatable` values, give `==`.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
     ///     `.restart`.
@@ -47,7 +50,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     public convenience init(
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
         combining: Combination<Value> = .latest,
-        whileRunning: OverlapPolicy = .queue, options: ThrottleOptions = ThrottleOptions(),
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
+        options: ThrottleOptions = ThrottleOptions(),
         clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -57,7 +61,7 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure,
+            clock, onFailure, removingDuplicates: removingDuplicates,
             .inTask(combining.fold, handler))
     }
 

@@ -7,9 +7,9 @@ public class UnkeyedCoalescer<Value: Sendable, Output: Sendable>:
     package init(
         _ options: CheckedOptions, _ clock: any Clock<Duration>,
         _ onFailure: (@Sendable @isolated(any) (any Error) async -> Void)?,
-        _ handler: Runtime<NoKey, Value, Output>.Handler
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, _ handler: Runtime<NoKey, Value, Output>.Handler
     ) {
-        super.init(options, clock, ignoringKey(onFailure), handler)
+        super.init(options, clock, ignoringKey(onFailure), removingDuplicates: removingDuplicates, handler)
     }
 
     /// Submits a value. When it falls due, the handler gets the newest value, or a combination (``Combination``).

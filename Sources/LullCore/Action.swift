@@ -123,6 +123,8 @@ package enum Ending: Hashable, Sendable {
     case returned
     /// The handler threw.
     case threw
+    /// The handler was not called: the value equals the one that its key has executed last.
+    case unchanged
 }
 
 /// The outcome of the submits of an execution that has ended.
@@ -138,6 +140,8 @@ package enum Verdict: Hashable, Sendable {
     case cancelled
     /// It was interrupted under ``OverlapPolicy/restart``, and threw: its submits are pending again.
     case interrupted
+    /// Its value was unchanged.
+    case absorbed
     /// Its submits had ended before: ``Action/replace(_:_:)`` was returned for it.
     case replaced
 }

@@ -303,6 +303,9 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
+    /// Reports that the handler of an execution is to be called: see ``SlotEngine/confirmStart(of:)``.
+    package mutating func confirmStart(of run: RunID) { core.confirmStart(of: run) }
+
     /// Whether an execution is being cancelled or interrupted.
     ///
     /// Between ``Action/start(_:)`` and the handler lies a queue or an actor that may be busy: a driver that asks right

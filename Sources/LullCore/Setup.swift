@@ -18,6 +18,8 @@ package struct Setup: Hashable, Sendable {
     package let maxBatch: Int
     /// How often executions may start, of all keys together; nil for no limit.
     package let limit: RateLimit?
+    /// Whether an execution may end as ``Ending/unchanged``, which gives its start back to the limit.
+    package var removesDuplicates = false
 
     /// Creates a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///

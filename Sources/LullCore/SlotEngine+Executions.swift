@@ -142,6 +142,9 @@ extension SlotEngine {
     ) {
         startCount += 1
         runningCount += 1
+        if setup.removesDuplicates, setup.limit != nil {
+            tentativeStarts.add(startCount, at: now, before: limiter)
+        }
         limiter.start(at: now)
         tally.pending -= size
         tally.running += size
@@ -245,6 +248,11 @@ extension SlotEngine {
             preconditionFailure("an execution that is not running was reported as ended")
         }
         runningCount -= 1
+        if ending != .unchanged {
+            confirmStart(of: run)
+        } else if let limiter = tentativeStarts.takeBack(run.serial) {
+            self.limiter = limiter
+        }
         if ended.phase == .replaced {
             // All has been told.
             if steps > 0 { _ = executions.pointee.remove(run.serial) }
@@ -263,6 +271,9 @@ extension SlotEngine {
         case (.returned, _):
             verdict = .executed
             tally.executed += ended.size
+        case (.unchanged, _):
+            verdict = .absorbed
+            tally.absorbed += ended.size
         case (.threw, .running), (.threw, .telling), (.threw, .replaced):
             verdict = .failed
             tally.failed += ended.size
@@ -282,6 +293,10 @@ extension SlotEngine {
         }
         return verdict
     }
+
+    /// Reports that the handler of an execution is to be called, which from now on cannot end as ``Ending/unchanged``: the
+    /// limit counts it.
+    package mutating func confirmStart(of run: RunID) { tentativeStarts.confirm(run.serial) }
 
     /// Reports the end of a step of telling: ``Engine/told(_:at:)``.
     package mutating func told(_ run: RunID) {

@@ -112,6 +112,8 @@ package struct SlotEngine: ~Copyable {
     var startQueue = Heap<QueuedStart>()
     /// When the next execution may start, as far as the limit decides.
     var limiter: RateLimiter
+    /// The starts that it may have to forget.
+    var tentativeStarts: TentativeStarts
     /// The number of keys that hold values.
     package var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
@@ -136,6 +138,7 @@ package struct SlotEngine: ~Copyable {
         self.setup = setup
         needsSlowPath = setup.whileRunning.concernsSubmits
         limiter = RateLimiter(setup.limit)
+        tentativeStarts = TentativeStarts(before: limiter)
         self.slots = slots
         keyExecutions = executions
     }

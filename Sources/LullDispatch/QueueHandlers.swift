@@ -16,7 +16,8 @@ extension Debouncer {
     /// without `on`.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
+        maxCount: Int? = nil, combining: Combination<Value> = .latest,
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -26,7 +27,7 @@ extension Debouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure,
+            clock, onFailure, removingDuplicates: removingDuplicates,
             .queue(queue, combining.fold) { _, value in try handler(value) })
     }
 }
@@ -38,7 +39,8 @@ extension KeyedDebouncer {
     /// the form of ``/Lull/Debouncer`` with a queue.
     public convenience init(
         for wait: Duration, on queue: DispatchQueue, maxWait: Duration? = nil, edges: Edges = .trailing,
-        maxCount: Int? = nil, combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
+        maxCount: Int? = nil, combining: Combination<Value> = .latest,
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
         options: DebounceOptions = DebounceOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -48,7 +50,7 @@ extension KeyedDebouncer {
             options.checked(
                 for: wait, maxWait: maxWait, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure, .queue(queue, combining.fold, handler))
+            clock, onFailure, removingDuplicates: removingDuplicates, .queue(queue, combining.fold, handler))
     }
 }
 
@@ -58,7 +60,8 @@ extension Throttler {
     /// Everything else is as in the form of ``/Lull/Debouncer`` with a queue.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
+        combining: Combination<Value> = .latest,
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -68,7 +71,7 @@ extension Throttler {
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure,
+            clock, onFailure, removingDuplicates: removingDuplicates,
             .queue(queue, combining.fold) { _, value in try handler(value) })
     }
 }
@@ -80,7 +83,8 @@ extension KeyedThrottler {
     /// the form of ``/Lull/Debouncer`` with a queue.
     public convenience init(
         every interval: Duration, on queue: DispatchQueue, edges: Edges = [.leading, .trailing], maxCount: Int? = nil,
-        combining: Combination<Value> = .latest, whileRunning: OverlapPolicy = .queue,
+        combining: Combination<Value> = .latest,
+        removingDuplicates: (@Sendable (Value, Value) -> Bool)? = nil, whileRunning: OverlapPolicy = .queue,
         options: ThrottleOptions = ThrottleOptions(), clock: any Clock<Duration> = ContinuousClock(),
         @_inheritActorContext onFailure: (@Sendable @isolated(any) (any Error, Key) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
@@ -90,6 +94,6 @@ extension KeyedThrottler {
             options.checked(
                 every: interval, edges: edges, maxCount: maxCount, combining.core, whileRunning,
                 at: SourceSite(fileID, line)),
-            clock, onFailure, .queue(queue, combining.fold, handler))
+            clock, onFailure, removingDuplicates: removingDuplicates, .queue(queue, combining.fold, handler))
     }
 }

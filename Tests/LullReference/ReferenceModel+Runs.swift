@@ -144,9 +144,15 @@ extension ReferenceModel {
                 return (waiting.queuedAt, waiting.dueNumber, index)
             }
             guard let next = ready.min(by: { ($0.at, $0.dueNumber) < ($1.at, $1.dueNumber) }) else { return }
-            if let limit = setup.limit { tat = later(max(tat ?? .min, now), by: limit.interval) }
+            limitedStarts.append((executions.count + 1, now))
             start(next.index)
         }
+    }
+
+    /// The limit: when the next execution would start if all so far had been spread evenly.
+    var tat: Int? {
+        guard let limit = setup.limit else { return nil }
+        return limitedStarts.reduce(nil) { tat, start in later(max(tat ?? .min, start.at), by: limit.interval) }
     }
 
     /// Something is due: without a limit it may start before the next thing falls due.
@@ -202,9 +208,11 @@ extension ReferenceModel {
         resumeWaiters()
     }
 
-    /// Reports that the handler of an execution, by its number, has returned or thrown. Its outcome is told in a number
-    /// of steps.
-    public mutating func ended(_ run: Int, threw: Bool = false, telling steps: Int = 0) {
+    /// Reports that the handler of an execution, by its number, has returned or thrown, or was not called since the value
+    /// is unchanged. Its outcome is told in a number of steps.
+    public mutating func ended(_ run: Int, _ ending: ReferenceEnding = .returned, telling steps: Int = 0) {
+        let threw = ending == .threw
+        if ending == .unchanged { limitedStarts.removeAll { $0.run == run } }
         for index in keys.indices {
             for ended in keys[index].running.indices where keys[index].running[ended].number == run {
                 if threw, keys[index].running[ended].isInterrupted {
@@ -217,7 +225,13 @@ extension ReferenceModel {
                 keys[index].running[ended].telling = keys[index].running[ended].isReplaced ? 0 : steps
                 let ended = keys[index].running[ended]
                 if ended.isReplaced { break }
-                for value in ended.values { fates[value] = threw ? ended.fateIfItThrows : .executed }
+                for value in ended.values {
+                    switch ending {
+                    case .returned: fates[value] = .executed
+                    case .threw: fates[value] = ended.fateIfItThrows
+                    case .unchanged: fates[value] = .absorbed
+                    }
+                }
             }
         }
         for waiter in waiters.indices where !running.contains(run) && !telling.contains(run) {

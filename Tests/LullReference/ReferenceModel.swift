@@ -67,8 +67,8 @@ public struct ReferenceModel: Sendable {
     var bursts = 0
     var dueCount = 0
     var isShutDown = false
-    /// Section 7, the limit: when the next execution would start if all so far had been spread evenly.
-    var tat: Int?
+    /// Section 7, the limit: when each execution has started that counts for it, by its number.
+    var limitedStarts: [(run: Int, at: Int)] = []
     /// How often values went back.
     public internal(set) var restarts = 0
     /// Once nothing is held any more: whether what goes back is flushed or cancelled.

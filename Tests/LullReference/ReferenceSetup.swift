@@ -120,6 +120,8 @@ public struct ReferenceSetup: Hashable, Sendable {
     public var maxBatch: Int?
     /// How often executions may start, if there is a limit.
     public var limit: Limit?
+    /// Whether executions with an unchanged value are left out.
+    public var removesDuplicates = false
 
     /// Creates a setup from its parts.
     public init(
@@ -152,6 +154,7 @@ extension ReferenceSetup: CustomStringConvertible {
         if let capacity { words.append("capacity \(capacity)") }
         if let maxBatch { words.append("maxBatch \(maxBatch)") }
         if let limit { words.append("limit \(limit.starts) in \(limit.period), burst \(limit.burst)") }
+        if removesDuplicates { words.append("removing duplicates") }
         return words.joined(separator: ", ")
     }
 }
@@ -197,6 +200,16 @@ public struct ReferenceExecution: Hashable, Sendable {
         self.at = at
         self.first = first
     }
+}
+
+/// How an execution ends.
+public enum ReferenceEnding: CaseIterable, Sendable {
+    /// The handler returned.
+    case returned
+    /// The handler threw.
+    case threw
+    /// The handler was not called: the value is the one that its key has executed last.
+    case unchanged
 }
 
 /// What became of one submit: section 6, and the two states before it.

@@ -20,14 +20,6 @@ extension Runtime {
         case one(Fold?, AsyncHandler<Value>)
         /// Gets all values, in order.
         case all(AsyncHandler<[Value]>)
-
-        /// Where all values are kept.
-        nonisolated(nonsending) func callAsFunction(_ key: Key, _ values: [Value]) async throws -> Output {
-            switch self {
-            case .one(let fold, let body): try await body(key, Runtime.merged(values, fold))
-            case .all(let body): try await body(key, values)
-            }
-        }
     }
 
     // An enum case cannot spell this type.

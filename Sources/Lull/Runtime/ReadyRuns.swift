@@ -12,6 +12,8 @@ struct StartedRun {
     /// The number of submits behind it, with those that share it.
     var count: Int
     let cause: Cause
+    /// When it was due.
+    let at: CoreInstant
     /// The execution as a clock tracks it, if one does.
     let work: Work?
     /// What goes with its value: the lock guards it.

@@ -15,9 +15,16 @@ extension Runtime {
         do {
             if isCancelled { throw CancellationError() }
             switch handler {
-            case .task(_, .one(_, let body)) where !collects:
+            case .task(_, .one(_, let body)) where !collects && executedValues == nil:
                 returned(run, key, try await body(key, Cells.value(behind: run).pointee))
-            case .task(_, let body): returned(run, key, try await body(key, values(of: run)))
+            case .task(_, .one(let fold, let body)):
+                let value = value(of: run, fold)
+                if let start = begin(run, key, value) {
+                    let output = try await body(key, value)
+                    noteReturn(of: run, key, value, start)
+                    returned(run, key, output)
+                }
+            case .task(_, .all(let body)): returned(run, key, try await body(key, values(of: run)))
             case .queue: preconditionFailure("an execution for a queue was to run in a task")
             }
         } catch {
@@ -40,10 +47,15 @@ extension Runtime {
         do {
             if isCancelled { throw CancellationError() }
             switch handler {
-            case .queue(_, _, let body) where !collects:
+            case .queue(_, _, let body) where !collects && executedValues == nil:
                 returned(run, key, try body(key, Cells.value(behind: run).pointee))
             case .queue(_, let fold, let body):
-                returned(run, key, try body(key, Self.merged(values(of: run), fold)))
+                let value = value(of: run, fold)
+                if let start = begin(run, key, value) {
+                    let output = try body(key, value)
+                    noteReturn(of: run, key, value, start)
+                    returned(run, key, output)
+                }
             case .task: preconditionFailure("an execution for a task was to run on a queue")
             }
         } catch {
@@ -64,16 +76,58 @@ extension Runtime {
         unsafeDowncast(run.pointee.companion.unsafelyUnwrapped, to: Collected<Value>.self).values
     }
 
+    /// The one value of an execution.
+    private func value(of run: StartedRun.Pointer, _ fold: Fold?) -> Value {
+        collects ? Self.merged(values(of: run), fold) : Cells.value(behind: run).pointee
+    }
+
+    // MARK: - Unchanged values
+
+    /// Notes that the handler of an execution is to be called, or ends it if its value is unchanged.
+    ///
+    /// - Returns: The number of the start; nil if the handler is not to be called.
+    private func begin(_ run: StartedRun.Pointer, _ key: Key, _ value: Value) -> UInt64? {
+        guard let executedValues else { return 0 }
+        guard let start = executedValues.start(key, value) else {
+            if end(run, key, .unchanged) > 0 {
+                deliver(.absorbed, to: run.pointee.companion, of: run.pointee.id)
+                told(run.pointee.id)
+            }
+            return nil
+        }
+        handle {
+            engine.confirmStart(of: run.pointee.id)
+            if hasObservers { recordStart(of: run) }
+        }
+        return start
+    }
+
+    /// Remembers the value of an execution whose handler has returned; not one that was replaced, of which nobody hears.
+    private func noteReturn(of run: StartedRun.Pointer, _ key: Key, _ value: Value, _ start: UInt64) {
+        guard let executedValues else { return }
+        if engine.setup.whileRunning == .replace,
+            lock.withLock({ engine.state(of: run.pointee.id).isCancelling })
+        {
+            return
+        }
+        executedValues.executed(key, value, start: start)
+    }
+
     // MARK: - Ending
 
     /// Reports that a handler has returned, tells the outcome, and starts what waited for it.
     private func returned(_ run: StartedRun.Pointer, _ key: Key, _ output: Output) {
+        if end(run, key, .returned) > 0 { tellReturned(run, output) }
+    }
+
+    /// Reports that an execution has ended without an error, and returns how many steps it takes to tell its outcome.
+    private func end(_ run: StartedRun.Pointer, _ key: Key, _ ending: Ending) -> Int {
         let now = lockForEnd()
         let steps = deliverySteps(of: run.pointee.companion)
-        let verdict = engine.ended(run.pointee.id, .returned, telling: steps)
+        let verdict = engine.ended(run.pointee.id, ending, telling: steps)
         if hasObservers { recordEnd(of: run, key, verdict, nil, at: now) }
         unlockAndPerform(at: now)
-        if steps > 0 { tellReturned(run, output) }
+        return steps
     }
 
     /// In a function of its own: it makes an outcome, which an execution that nobody waits for does not need.
@@ -120,7 +174,7 @@ extension Runtime {
             reportFailure(error, of: run.pointee.id, key, isTaken: isTaken)
         case .superseded: deliver(.superseded, to: run.pointee.companion, of: run.pointee.id)
         case .cancelled: deliver(.cancelled, to: run.pointee.companion, of: run.pointee.id)
-        case .executed, .interrupted, .replaced:
+        case .executed, .absorbed, .interrupted, .replaced:
             preconditionFailure("a handler that has thrown was to be told about as if it had not")
         }
         told(run.pointee.id)
@@ -225,12 +279,19 @@ extension Runtime {
         for buffer in recordingBuffers where buffer.add(key, at: engine.now, isTouch: isTouch) { wakesObservers = true }
     }
 
+    /// An execution is recorded at its due instant, however late the timer was.
+    func recordStart(of run: StartedRun.Pointer) {
+        let key = key(of: run.pointee.id.slot)
+        record(.started, key, at: run.pointee.at, count: run.pointee.count, cause: run.pointee.cause)
+    }
+
     private func recordEnd(
         of run: StartedRun.Pointer, _ key: Key, _ verdict: Verdict, _ displaced: NotExecutedError?, at now: CoreInstant
     ) {
         let kind: Event<Key>.Kind
         switch verdict {
         case .executed: kind = .finished
+        case .absorbed: kind = .absorbed
         case .failed: kind = .failed
         case .superseded: kind = .superseded
         case .cancelled: kind = .cancelled

@@ -13,13 +13,19 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
 
     let handler: Handler
     let onFailure: FailureHandler<Key>?
+    /// What the keys have executed last, if executions with an unchanged value are left out.
+    let executedValues: ExecutedValues<Key, Value>?
     var eventBuffers: [EventBuffer<Key>] = []
     var recordingBuffers: [RecordingBuffer<Key>] = []
 
     init(
-        _ options: CheckedOptions, clock: any WakingClock, onFailure: FailureHandler<Key>?, handler: Handler
+        _ options: CheckedOptions, clock: any WakingClock, onFailure: FailureHandler<Key>?,
+        removingDuplicates isDuplicate: (@Sendable (Value, Value) -> Bool)? = nil, handler: Handler
     ) {
         self.handler = handler
+        executedValues = isDuplicate.map { ExecutedValues($0) }
+        var options = options
+        options.setup.removesDuplicates = isDuplicate != nil
         self.onFailure = onFailure
         super.init(options, clock: clock, queue: handler.queue, engine: Cells.engine(options.setup))
     }
@@ -251,10 +257,11 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             executions == .max
             ? Cells.takePending(engine.slot(id.slot), to: memory, collects: collects)
             : Cells.takeWaiting(engine.executions(executions), count, to: memory, collects: collects)
-        run.initialize(to: StartedRun(id: id, count: due.count, cause: due.cause, work: work, companion: companion))
+        run.initialize(
+            to: StartedRun(id: id, count: due.count, cause: due.cause, at: due.at, work: work, companion: companion))
         start(run, &orders)
-        // An execution is recorded at its due instant, however late the timer was.
-        if hasObservers { record(.started, key(of: id.slot), at: due.at, count: due.count, cause: due.cause) }
+        // Where it may be left out, that is known when its handler would be called.
+        if hasObservers, executedValues == nil { recordStart(of: run) }
     }
 
     /// Memory for an execution, and its value behind it.

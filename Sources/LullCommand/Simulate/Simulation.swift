@@ -178,7 +178,8 @@ struct Simulation: ~Copyable {
         let outcome: StaticString
         switch verdict {
         case .executed, .failed: outcome = "executed"
-        case .superseded, .cancelled, .replaced:
+        // No value is compared here.
+        case .superseded, .cancelled, .replaced, .absorbed:
             outcome = "cancelled"
             summary.cancelled += 1
         case .interrupted:

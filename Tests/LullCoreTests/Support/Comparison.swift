@@ -20,6 +20,8 @@ final class Comparison {
     private var runs: [Int: RunID] = [:]
     /// The values that have joined an execution.
     private var shared: [RunID: [Int]] = [:]
+    /// The executions, by the model's numbers, whose handlers have been called.
+    private var confirmed: Set<Int> = []
     private var waiterCount = 0
     /// The callers that have waited, and for which key.
     private var waiters: [(id: WaiterID, key: String?)] = []
@@ -102,10 +104,14 @@ final class Comparison {
                 return "\(engine.restingKeyCount) resting keys instead of \(model.restingKeys)"
             }
             return differences()
-        case .ended(let number, let threw, let steps):
+        case .ended(let number, let ending, let steps):
             if let difference = catchUpBeforeEnd() { return difference }
             guard let run = pick(number, of: model.running) else { break }
-            end(run, threw: threw, telling: steps)
+            end(run, ending == .unchanged && confirmed.contains(run) ? .returned : ending, telling: steps)
+        case .confirmed(let number):
+            guard let run = pick(number, of: model.running), let name = runs[run] else { break }
+            confirmed.insert(run)
+            engine.confirmStart(of: name)
         case .told(let number):
             if let difference = catchUpBeforeEnd() { return difference }
             guard let run = pick(number, of: model.telling), let name = runs[run] else { break }
@@ -179,11 +185,16 @@ final class Comparison {
         return known.isEmpty ? nil : known[number % known.count]
     }
 
-    private func end(_ run: Int, threw: Bool, telling steps: Int) {
+    private func end(_ run: Int, _ how: ReferenceEnding, telling steps: Int) {
         guard let name = runs[run], let execution = executions[Int(name.serial)] else { return }
-        model.ended(run, threw: threw, telling: steps)
-        let (verdict, actions) = engine.ended(
-            name, threw ? .threw : .returned, returning: execution.batch, telling: steps)
+        model.ended(run, how, telling: steps)
+        let ending: Ending =
+            switch how {
+            case .returned: .returned
+            case .threw: .threw
+            case .unchanged: .unchanged
+            }
+        let (verdict, actions) = engine.ended(name, ending, returning: execution.batch, telling: steps)
         if verdict != .replaced { for value in values(of: name) { fates[value] = ReferenceFate(verdict) } }
         note(actions)
     }

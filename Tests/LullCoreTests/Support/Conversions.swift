@@ -57,6 +57,7 @@ extension Setup {
             Policy(setup.policy), combination: combination, whileRunning: whileRunning,
             maxConcurrent: setup.maxConcurrent, capacity: setup.capacity, maxBatch: setup.maxBatch,
             limit: setup.limit.map { RateLimit(starts: $0.starts, period: CoreDuration($0.period), burst: $0.burst) })
+        removesDuplicates = setup.removesDuplicates
     }
 }
 
@@ -93,6 +94,7 @@ extension ReferenceFate {
             case .superseded, .replaced: .superseded
             case .cancelled: .cancelled
             case .interrupted: .pending
+            case .absorbed: .absorbed
             }
     }
 }

@@ -14,7 +14,9 @@ enum Operation: Sendable, CustomStringConvertible {
     /// Time advances; with a `limit`, the engine does no more than this many executions a call.
     case advance(to: Int, limit: Int?)
     /// One of the running executions ends: the n-th, modulo their number. Its outcome is told in some steps.
-    case ended(Int, threw: Bool, telling: Int)
+    case ended(Int, ReferenceEnding, telling: Int)
+    /// The handler of one of the running executions is called: the n-th, modulo their number.
+    case confirmed(Int)
     /// A step of telling an outcome ends: of the n-th execution, modulo the number of those.
     case told(Int)
     /// A caller waits for a key, or for all.
@@ -34,8 +36,9 @@ enum Operation: Sendable, CustomStringConvertible {
         case .shutDown(let flushing, let at): "\(at) shut down " + (flushing ? "flushing" : "dropping")
         case .dropUnreachable(let at): "\(at) drop what is unreachable"
         case .advance(let at, let limit): "\(at) advance" + (limit.map { " limit \($0)" } ?? "")
-        case .ended(let number, let threw, let steps):
-            "run \(number) " + (threw ? "throws" : "returns") + (steps > 0 ? ", told in \(steps)" : "")
+        case .ended(let number, let ending, let steps):
+            "run \(number) \(ending)" + (steps > 0 ? ", told in \(steps)" : "")
+        case .confirmed(let number): "run \(number) is handled"
         case .told(let number): "told \(number)"
         case .wait(let key): "wait for \(key ?? "all")"
         case .stopWaiting(let number): "withdraw \(number)"
@@ -88,8 +91,14 @@ struct Trial: Sendable {
             case 9..<(9 + ends):
                 let number = Int.random(in: 0..<8, using: &random)
                 let steps = tells ? random.pick([0, 0, 1, 1, 2]) : 0
-                operations.append(
-                    tells && random.oneIn(2) ? .told(number) : .ended(number, threw: random.oneIn(3), telling: steps))
+                let ending: ReferenceEnding = random.oneIn(3) ? .threw : .returned
+                if setup.removesDuplicates, random.oneIn(3) {
+                    operations.append(
+                        random.oneIn(3) ? .confirmed(number) : .ended(number, .unchanged, telling: steps))
+                } else {
+                    operations.append(
+                        tells && random.oneIn(2) ? .told(number) : .ended(number, ending, telling: steps))
+                }
             case 9...20 where random.oneIn(200): operations.append(.stopHolding(flushing: random.oneIn(2)))
             case 39:
                 operations.append(
@@ -130,6 +139,7 @@ extension ReferenceSetup {
             let period = random.oneIn(12) ? random.pick([.max, .max - 5, 1]) : Int.random(in: 1...20, using: &random)
             limit = Limit(starts, per: period, burst: Int.random(in: 1...starts, using: &random))
         }
+        removesDuplicates = random.oneIn(4)
         if combination == .collect {
             if [.cancelRunning, .replace, .share].contains(whileRunning) { whileRunning = .restart }
             if random.oneIn(2) { maxBatch = random.pick([1, 2, 2, 3]) }

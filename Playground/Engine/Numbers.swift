@@ -36,7 +36,7 @@ extension NotExecutedError {
         case .absorbed: 1
         case .cancelled: 2
         case .rejected(.shutDown): 3
-        case .rejected(.overCapacity): 4
+        case .rejected(.overCapacity), .rejected(.tooManyPending): 4
         // A reason that the page cannot name.
         case .rejected: 5
         }

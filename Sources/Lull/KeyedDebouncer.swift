@@ -63,6 +63,15 @@ public final class KeyedDebouncer<Key: Hashable & Sendable, Value: Sendable, Out
 }
 
 extension KeyedDebouncer {
+    /// Changes the wait from the next submit on: for a setting that the user of an app may change
+    /// (<doc:ChangingTheWait>).
+    ///
+    /// What is pending stays due when it was, until a submit restarts its quiet period. The program stops with a
+    /// message if the wait is negative or exceeds `maxWait`.
+    public func setWait(_ wait: Duration, fileID: StaticString = #fileID, line: UInt = #line) {
+        runtime.setWait(wait, at: SourceSite(fileID, line))
+    }
+
     /// Says "still busy" without a value: what is pending under a key waits as long as after a submit (<doc:Semantics>,
     /// section 5). For a typing indicator, for example.
     ///
@@ -99,9 +108,9 @@ extension KeyedDebouncer {
     ///     trailing edge. It decides when to execute; ``DebounceOptions/maxBatch`` decides how much the handler gets.
     ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that its key has
-    ///     executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
-    ///     `Equatable` values, give `==`.
+    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that
+    ///     its key has executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section
+    ///     7). For `Equatable` values, give `==`.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
     ///     `.restart`.

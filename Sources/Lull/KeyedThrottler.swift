@@ -20,6 +20,13 @@ public import LullCore
 public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Output: Sendable>:
     KeyedCoalescer<Key, Value, Output>, @unchecked Sendable  // See the superclass.
 {
+    /// Changes the interval from the next window on: for a setting that the user of an app may change.
+    ///
+    /// A window that has begun ends when it would have. The program stops with a message if the interval is negative.
+    public func setInterval(_ interval: Duration, fileID: StaticString = #fileID, line: UInt = #line) {
+        runtime.setWait(interval, at: SourceSite(fileID, line))
+    }
+
     /// Creates a throttler whose handler runs in a task of its own, on the actor of the closure.
     ///
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
@@ -37,9 +44,9 @@ public final class KeyedThrottler<Key: Hashable & Sendable, Value: Sendable, Out
     ///     trailing edge. It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets.
     ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that its key has
-    ///     executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
-    ///     `Equatable` values, give `==`.
+    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that
+    ///     its key has executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section
+    ///     7). For `Equatable` values, give `==`.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running for its key
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use
     ///     `.restart`.

@@ -27,6 +27,11 @@ public struct DebounceOptions: Sendable {
     /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no
     /// limit.
     public var capacity: Int?
+    /// The largest number of submits that are pending, of all keys together; at least 1: for what collects while a
+    /// server is away. What a submit does that would add one is ``overflow``. Nil for no limit.
+    public var maxPending: Int?
+    /// The treatment of a submit beyond ``maxPending``.
+    public var overflow: OverflowPolicy
     /// The rule for pending values when the debouncer is released.
     public var atEnd: EndPolicy
     /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
@@ -36,8 +41,8 @@ public struct DebounceOptions: Sendable {
     /// Creates options with default values.
     public init(
         delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
-        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, atEnd: EndPolicy = .executeWhenDue,
-        tolerance: Duration = .zero
+        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, maxPending: Int? = nil,
+        overflow: OverflowPolicy = .reject, atEnd: EndPolicy = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
         self.spacing = spacing
@@ -45,6 +50,8 @@ public struct DebounceOptions: Sendable {
         self.maxConcurrent = maxConcurrent
         self.limit = limit
         self.capacity = capacity
+        self.maxPending = maxPending
+        self.overflow = overflow
         self.atEnd = atEnd
         self.tolerance = tolerance
     }
@@ -86,6 +93,11 @@ public struct ThrottleOptions: Sendable {
     /// The largest number of keys that are in a burst, or have a value that waits to start, at once; at least 1. A
     /// submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no limit.
     public var capacity: Int?
+    /// The largest number of submits that are pending, of all keys together; at least 1: for what collects while a
+    /// server is away. What a submit does that would add one is ``overflow``. Nil for no limit.
+    public var maxPending: Int?
+    /// The treatment of a submit beyond ``maxPending``.
+    public var overflow: OverflowPolicy
     /// The rule for pending values when the throttler is released.
     public var atEnd: EndPolicy
     /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
@@ -95,12 +107,15 @@ public struct ThrottleOptions: Sendable {
     /// Creates options with default values.
     public init(
         maxBatch: Int? = nil, maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil,
-        atEnd: EndPolicy = .executeWhenDue, tolerance: Duration = .zero
+        maxPending: Int? = nil,
+        overflow: OverflowPolicy = .reject, atEnd: EndPolicy = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
         self.limit = limit
         self.capacity = capacity
+        self.maxPending = maxPending
+        self.overflow = overflow
         self.atEnd = atEnd
         self.tolerance = tolerance
     }
@@ -144,6 +159,8 @@ protocol ExecutionOptions {
     var maxConcurrent: Int? { get }
     var limit: RateLimit? { get }
     var capacity: Int? { get }
+    var maxPending: Int? { get }
+    var overflow: OverflowPolicy { get }
     var atEnd: EndPolicy { get }
     var tolerance: Duration { get }
 }
@@ -157,7 +174,7 @@ extension ExecutionOptions {
         do {
             let setup = try Setup(
                 policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                capacity: capacity, maxBatch: maxBatch, limit: limit)
+                capacity: capacity, maxBatch: maxBatch, limit: limit, maxPending: maxPending, overflow: overflow)
             require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more", at: site)
             return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance, site: site)
         } catch {

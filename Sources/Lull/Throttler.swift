@@ -15,6 +15,13 @@ public import LullCore
 public final class Throttler<Value: Sendable, Output: Sendable>:
     UnkeyedCoalescer<Value, Output>, @unchecked Sendable  // See the superclass.
 {
+    /// Changes the interval from the next window on: for a setting that the user of an app may change.
+    ///
+    /// A window that has begun ends when it would have. The program stops with a message if the interval is negative.
+    public func setInterval(_ interval: Duration, fileID: StaticString = #fileID, line: UInt = #line) {
+        runtime.setWait(interval, at: SourceSite(fileID, line))
+    }
+
     /// Creates a throttler whose handler runs in a task of its own, on the actor of the closure.
     ///
     /// In the initialiser of a `lazy var` the compiler does not infer the actor. There, write
@@ -32,8 +39,8 @@ public final class Throttler<Value: Sendable, Output: Sendable>:
     ///     trailing edge. It decides when to execute; ``ThrottleOptions/maxBatch`` decides how much the handler gets.
     ///     Nil for no limit.
     ///   - combining: How the values of one execution become the one that the handler gets.
-    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that was
-    ///     executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
+    ///   - removingDuplicates: Whether two values are the same: an execution whose value is the same as the one that
+    ///     was executed last is left out, and its submits end as ``Outcome/absorbed`` (<doc:Semantics>, section 7). For
     ///     `Equatable` values, give `==`.
     ///   - whileRunning: The rule for a value that falls due while the handler is still running
     ///     (<doc:WhileAHandlerRuns>). `.cancelRunning` with `.merge` is refused, since it would lose values: use

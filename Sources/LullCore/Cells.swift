@@ -163,6 +163,11 @@ package enum Cells<Key, Value> {
         return executions.pointee.companion.take()
     }
 
+    /// Moves out the first of several values that wait, or without executions of those that are pending in a slot.
+    package static func takeFirst(_ slot: Slot, _ executions: Executions?) -> Companion {
+        collected(executions.map { $0.pointee.companion } ?? slot.pointee.companion).takeFirst(1)
+    }
+
     /// Moves what is pending in a slot to where it waits: behind what is there.
     package static func wait(_ slot: Slot, _ executions: Executions, collects: Bool) {
         if collects, executions.pointee.hasValues {
@@ -217,9 +222,9 @@ package class Companions: @unchecked Sendable {
 
     /// In order; empty while none of the values has one.
     // The driver's lock excludes overlapping accesses to these; the language's check of that took a fifth of a submit.
-    @exclusivity(unchecked) @usableFromInline package final var all: [Companion?] = []
+    @exclusivity(unchecked) @usableFromInline package final var all: ArraySlice<Companion?> = []
 
-    package init(_ all: [Companion?] = []) { self.all = all }
+    package init(_ all: ArraySlice<Companion?> = []) { self.all = all }
 }
 
 /// The values of one execution, where all are kept, in order (<doc:Semantics>, sections 7 and 8).
@@ -278,7 +283,7 @@ package final class Collected<Value>: Companions, @unchecked Sendable {
     /// Has an entry for every value.
     @usableFromInline
     func fillCompanions() {
-        if all.isEmpty { all = Array(repeating: nil, count: count) }
+        if all.isEmpty { all = ArraySlice(repeating: nil, count: count) }
     }
 
     /// Removes and returns the first values, fewer than all. The first time, all are moved.
@@ -291,7 +296,7 @@ package final class Collected<Value>: Companions, @unchecked Sendable {
         for _ in 0..<count { values.append(front.removeLast()) }
         let part = Collected(all: values)
         if !all.isEmpty {
-            part.all = Array(all.prefix(count))
+            part.all = ArraySlice(Array(all.prefix(count)))
             all.removeFirst(count)
         }
         return part

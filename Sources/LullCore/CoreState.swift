@@ -22,7 +22,7 @@ extension SlotEngine {
         guard isTaken(index) else { return state }
         let slot = slots[index]
         if slot.pointee.gate.count > 0 { state.pending = size(of: slot.pointee.gate.count) }
-        state.due = slot.pointee.gate.due(by: setup.policy)
+        state.due = slot.pointee.gate.due(by: policy)
         executions(of: slot)?.pointee.addCounts(to: &state)
         return state
     }

@@ -29,6 +29,9 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     typealias Cells = LullCore.Cells<Key, Value>
 
     var core: SlotEngine
+    /// The companions of the values that are handled, by the executions' serial numbers, where the order of submits
+    /// matters.
+    private var startedSubmits: [UInt64: Companion] = [:]
 
     /// Creates an engine with nothing pending.
     package init(_ setup: Setup) { core = Cells.engine(setup) }
@@ -90,10 +93,15 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         var actions = Actions<Key, Value>()
         var placement = index == .max ? .undecided : core.submitFastPath(core.slots[index], at: instant, wait: wait)
         if case .undecided = placement {
-            index = core.beginSubmit(at: index, at: instant)
+            index = core.beginSubmit(at: index, at: instant, wait: wait)
             takeActions(&actions)
+            if core.isOverflowing, core.setup.keepsOrder {
+                core.dropOldest()
+                takeActions(&actions)
+                if index != .max, !core.isTaken(index) { index = .max }
+            }
             actions.dueBefore = actions.more.count
-            if index == .max {
+            if index == .max, !core.isOverflowing {
                 index = core.addSlot(hash: KeyIndex.hash(key))
                 if index != .max { Cells.key(of: core.slots[index]).initialize(to: key) }
             }
@@ -104,6 +112,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
             actions.fate = fate
         } else {
             var (value, companion) = (value, Companion?.none)
+            core.keep(&companion, at: index, placement)
             Cells.place(&value, &companion, placement, in: core.slots[index], collects: core.collects)
             if case .instead = placement { actions.displaced = value }
             if case .shared(let run) = placement { actions.joined = run }
@@ -134,6 +143,14 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   again: the instant is a lower bound, and other calls may come between.
     package mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
         core.refineNextDue(at: instant, budget: budget)
+    }
+
+    /// Changes the wait: ``SlotEngine/setWait(_:at:)``.
+    package mutating func setWait(_ wait: CoreDuration, at instant: CoreInstant) throws(PolicyError) -> Actions<
+        Key, Value
+    > {
+        try core.setWait(wait, at: instant)
+        return takeActions()
     }
 
     // MARK: - Other calls on a key
@@ -263,6 +280,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     ) -> (Verdict, Actions<Key, Value>) {
         if let instant { core.advanceNow(to: instant) }
         let verdict = core.ended(run, ending, telling: steps)
+        startedSubmits[run.serial] = nil
         precondition(
             verdict != .interrupted, "an execution that was interrupted has ended without giving its values back")
         return (verdict, takeActions())
@@ -287,6 +305,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         var actions = takeActions()
         let verdict = core.ended(run, ending, telling: steps)
         if verdict == .interrupted { putBack(values, of: run, &actions) }
+        startedSubmits[run.serial] = nil
         takeActions(&actions)
         return (verdict, actions)
     }
@@ -369,15 +388,20 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         for position in 0..<core.actionCount {
             switch core.actions[position] {
             case .start(let slot, let executions, let values, let serial, let due):
-                let batch = executions == .max ? takePending(slot) : takeWaiting(executions, values)
+                let (batch, companion) = executions == .max ? takePending(slot) : takeWaiting(executions, values)
+                if core.setup.keepsOrder { startedSubmits[serial] = companion }
                 let run = RunID(slot: slot, serial: serial)
                 results.more.append(.start(Execution(run: run, key: key(of: slot), batch: batch, due: due)))
             case .wait(let slot, let executions):
                 Cells.wait(core.slots[slot], core.keyExecutions[executions], collects: core.collects)
             case .resolve(let slot, let fate):
-                results.more.append(.resolve(key(of: slot), takePending(slot), fate))
+                results.more.append(.resolve(key(of: slot), takePending(slot).batch, fate))
             case .resolveWaiting(let slot, let executions, let fate):
-                results.more.append(.resolve(key(of: slot), takeWaiting(executions, .max), fate))
+                results.more.append(.resolve(key(of: slot), takeWaiting(executions, .max).batch, fate))
+            case .resolveFirst(let slot, let executions, let fate):
+                let executions = executions == .max ? nil : core.keyExecutions[executions]
+                let (batch, _) = batch { _ in Cells.takeFirst(core.slots[slot], executions) }
+                results.more.append(.resolve(key(of: slot), batch, fate))
             case .cancel(let run): results.more.append(.cancel(run))
             case .replace(let run, let fate): results.more.append(.replace(run, fate))
             case .resume(let waiter): results.more.append(.resume(waiter))
@@ -394,22 +418,23 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
 
     private func key(of slot: UInt32) -> Key { Cells.key(of: core.slots[slot]).pointee }
 
-    private func takePending(_ slot: UInt32) -> Batch<Value> {
+    private func takePending(_ slot: UInt32) -> (batch: Batch<Value>, Companion?) {
         batch { Cells.takePending(core.slots[slot], to: $0, collects: core.collects) }
     }
 
-    private func takeWaiting(_ executions: UInt32, _ count: Int) -> Batch<Value> {
+    private func takeWaiting(_ executions: UInt32, _ count: Int) -> (batch: Batch<Value>, Companion?) {
         batch { Cells.takeWaiting(core.keyExecutions[executions], count, to: $0, collects: core.collects) }
     }
 
     /// Makes a batch of what `take` moves out: the value to a memory, or the values in a companion.
-    private func batch(_ take: (UnsafeMutablePointer<Value>) -> Companion?) -> Batch<Value> {
+    private func batch(
+        _ take: (UnsafeMutablePointer<Value>) -> Companion?
+    ) -> (batch: Batch<Value>, Companion?) {
         withUnsafeTemporaryAllocation(of: Value.self, capacity: 1) { memory in
             // Proof: a buffer of one element has an address.
             let destination = memory.baseAddress.unsafelyUnwrapped
-            guard let companion = take(destination) else { return Batch(destination.move()) }
-            // Proof: an engine of this type has no other companions, and those only where all values are kept.
-            return Batch(unsafeDowncast(companion, to: Collected<Value>.self).values)
+            let companion = take(destination)
+            return (core.collects ? Batch(Cells.collected(companion).values) : Batch(destination.move()), companion)
         }
     }
 
@@ -418,7 +443,9 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         let slot = core.slots[run.slot]
         let executions = core.keyExecutions[slot.pointee.executions]
         var values = values
-        var companion: Companion? = core.collects ? Collected<Value>(all: values.values) : nil
+        var companion = startedSubmits.removeValue(forKey: run.serial)
+        core.keepAgain(companion)
+        if companion == nil, core.collects { companion = Collected<Value>(all: values.values) }
         let fate = withUnsafeMutablePointer(to: &values.value) {
             Cells.putBack(core.collects ? nil : $0, &companion, to: executions, core.setup.combination)
         }

@@ -74,6 +74,14 @@ package struct KeyExecutions {
         var isHeld = false
         var waiters: [Waiter] = []
 
+        /// Removes the first of several values.
+        mutating func dropFirst() {
+            due.count -= 1
+            size -= 1
+            for index in waiters.indices { waiters[index].values -= 1 }
+            waiters.removeAll { $0.values == 0 }
+        }
+
         /// Removes a part of this size, less than all, and returns its share of what is due.
         ///
         /// Afterwards ``waiters`` are those that wait for a later part, too.

@@ -16,6 +16,8 @@ public enum NotExecutedError: Error, Hashable, Sendable {
 public enum Rejection: Hashable, Sendable {
     /// The debouncer has been shut down.
     case shutDown
+    /// As many submits as `maxPending` allows were pending.
+    case tooManyPending
     /// As many keys as the `capacity` allows are in a burst or wait to start, and the submit would have added one.
     case overCapacity
 }

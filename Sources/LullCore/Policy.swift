@@ -62,6 +62,13 @@ public struct Policy: Hashable, Sendable {
         self.spacing = spacing ?? .zero
     }
 
+    /// Returns the same policy with another wait or interval.
+    func changed(wait: CoreDuration) throws(PolicyError) -> Policy {
+        try Policy(
+            kind: kind, wait: wait, maxWait: maxWait, edges: edges, delayRule: delayRule, maxCount: maxCount,
+            spacing: spacing > .zero ? spacing : nil)
+    }
+
     /// Returns the same policy with other durations.
     ///
     /// - Parameters:
@@ -266,6 +273,8 @@ public enum PolicyError: Error, Hashable, Sendable {
     case spacingWithoutTrailing(CoreDuration)
     /// The `maxConcurrent` is less than 1.
     case maxConcurrentBelowOne(Int)
+    /// The `maxPending` is less than 1.
+    case maxPendingBelowOne(Int)
     /// The `capacity` is less than 1.
     case capacityBelowOne(Int)
     /// The `maxBatch` is less than 1.
@@ -310,6 +319,8 @@ extension PolicyError: CustomStringConvertible {
             "the spacing is \(spacing), but needs the trailing edge: without it nothing can wait"
         case .maxConcurrentBelowOne(let count):
             "the maxConcurrent is \(count), but must be 1 or more"
+        case .maxPendingBelowOne(let count):
+            "the maxPending is \(count), but must be 1 or more"
         case .capacityBelowOne(let count):
             "the capacity is \(count), but must be 1 or more"
         case .maxBatchBelowOne(let count):

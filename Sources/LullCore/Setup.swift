@@ -20,6 +20,10 @@ package struct Setup: Hashable, Sendable {
     package let limit: RateLimit?
     /// Whether an execution may end as ``Ending/unchanged``, which gives its start back to the limit.
     package var removesDuplicates = false
+    /// The greatest number of submits that are pending at once; `Int.max` for no limit.
+    package let maxPending: Int
+    /// What a submit beyond that does.
+    package let overflow: OverflowPolicy
 
     /// Creates a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///
@@ -27,10 +31,12 @@ package struct Setup: Hashable, Sendable {
     ///   an execution gets one value, or if values that are collected would be lost.
     package init(
         _ policy: Policy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
-        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil
+        maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil,
+        maxPending: Int? = nil, overflow: OverflowPolicy = .reject
     ) throws(PolicyError) {
         if let maxConcurrent, maxConcurrent < 1 { throw .maxConcurrentBelowOne(maxConcurrent) }
         if let capacity, capacity < 1 { throw .capacityBelowOne(capacity) }
+        if let maxPending, maxPending < 1 { throw .maxPendingBelowOne(maxPending) }
         if whileRunning.keepsOneValue, combination == .collect { throw .overlapLosesValues(whileRunning) }
         if let maxBatch {
             if maxBatch < 1 { throw .maxBatchBelowOne(maxBatch) }
@@ -44,5 +50,13 @@ package struct Setup: Hashable, Sendable {
         self.capacity = capacity ?? .max
         self.maxBatch = maxBatch ?? .max
         self.limit = limit
+        self.maxPending = maxPending ?? .max
+        self.overflow = overflow
     }
+
+    /// Whether the order of the submits that are kept matters.
+    package var keepsOrder: Bool { maxPending < .max && overflow == .dropOldest }
+
+    /// Whether a submit does more than to place a value.
+    var concernsSubmits: Bool { whileRunning.concernsSubmits || maxPending < .max }
 }

@@ -24,7 +24,7 @@ extension SlotEngine {
         settleUnlessOpen(index, at: now)
         let slot = slots[index]
         guard isTaken(index), slot.pointee.gate.isOpen else { return }
-        slot.pointee.gate.touch(at: now, wait: wait, by: setup.policy)
+        slot.pointee.gate.touch(at: now, wait: wait, by: policy)
         guard changesEarlier(slot) else { return }
         if slot.pointee.gate.count == 0 { forgetWhenIdle(index) } else { schedule(index) }
     }
@@ -34,7 +34,7 @@ extension SlotEngine {
     private mutating func flush(_ index: UInt32, at now: CoreInstant) {
         settle(index, at: now)
         let slot = slots[index]
-        if let due = slot.pointee.gate.flush(at: now, by: setup.policy) {
+        if let due = slot.pointee.gate.flush(at: now, by: policy) {
             fallDue(index, due)
         } else {
             flushHeld(index, at: now)
@@ -86,13 +86,13 @@ extension SlotEngine {
     private mutating func close(_ index: UInt32, at now: CoreInstant) {
         let slot = slots[index]
         let count = slot.pointee.gate.count
-        slot.pointee.gate.close(at: now, by: setup.policy)
+        slot.pointee.gate.close(at: now, by: policy)
         if count > 0 { dropPending(index, count, .cancelled) }
     }
 
     @inline(__always)
     private func isUnreachable(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
-        slot.pointee.gate.count > 0 && slot.pointee.gate.pendingDue(by: setup.policy) == .farFuture
+        slot.pointee.gate.count > 0 && slot.pointee.gate.pendingDue(by: policy) == .farFuture
     }
 
     // MARK: - All at once
@@ -116,7 +116,7 @@ extension SlotEngine {
         guard kind != .dropUnreachable else { return }
         // With no gate open any more, no entry is current but those of resting gates.
         deadlines.removeAll()
-        if setup.policy.spacing == .zero { idleQueue.removeAll() }
+        if policy.spacing == .zero { idleQueue.removeAll() }
         nextAlarm = startAlarm
     }
 
@@ -186,7 +186,7 @@ extension SlotEngine {
 
     private mutating func finish(_ mark: Sweep.Mark) {
         sweeps.removeAll { $0.number == mark.number }
-        needsSlowPath = isClosed || !sweeps.isEmpty || setup.whileRunning.concernsSubmits
+        needsSlowPath = isClosed || !sweeps.isEmpty || setup.concernsSubmits
         if let waiter = mark.waiter { noteEnd(for: [waiter]) }
     }
 
@@ -234,8 +234,8 @@ extension SlotEngine {
     package func nextDue(_ index: UInt32, at instant: CoreInstant) -> CoreInstant? {
         guard index != .max, !isUnderWay(at: index, { $0 != .dropUnreachable }) else { return nil }
         var gate = slots[index].pointee.gate
-        _ = gate.settle(at: max(now, instant), by: setup.policy)
-        let due = gate.due(by: setup.policy)
+        _ = gate.settle(at: max(now, instant), by: policy)
+        let due = gate.due(by: policy)
         return due == .farFuture && isUnderWay(at: index, { $0 == .dropUnreachable }) ? nil : due
     }
 

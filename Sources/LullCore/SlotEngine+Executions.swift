@@ -72,7 +72,7 @@ extension SlotEngine {
     private var startsWhenDue: Bool { runningCount < setup.maxConcurrent && setup.limit == nil }
 
     /// Whether `maxConcurrent` and the limit allow a start now.
-    private var allowsStart: Bool { runningCount < setup.maxConcurrent && limiter.next <= now }
+    var allowsStart: Bool { runningCount < setup.maxConcurrent && limiter.next <= now }
 
     /// Lets a due value replace, or join, the one that waits: counts are added, and `first` is the earlier's.
     private mutating func join(_ slotIndex: UInt32, _ size: Int, _ due: Gate.Due, to index: UInt32) {
@@ -96,7 +96,7 @@ extension SlotEngine {
     }
 
     @inline(__always)
-    private func isBlocked(_ executions: UnsafeMutablePointer<KeyExecutions>) -> Bool {
+    func isBlocked(_ executions: UnsafeMutablePointer<KeyExecutions>) -> Bool {
         switch setup.whileRunning {
         case .concurrent: false
         // Nothing starts before an outcome that is being told, so that newer ones come later.
@@ -123,12 +123,12 @@ extension SlotEngine {
     }
 
     /// Drops what waits at a key.
-    mutating func dropWaiting(_ index: UInt32) {
+    mutating func dropWaiting(_ index: UInt32, _ fate: NotExecutedError = .cancelled) {
         let executions = keyExecutions[index]
         guard let waiting = executions.pointee.waiting.take() else { return }
         removeFromStartQueue(executions)
         if waiting.isHeld { heldCount -= 1 } else { waitingSubmits -= waiting.size }
-        dropWaitingValues(index, size: waiting.size, .cancelled)
+        dropWaitingValues(index, size: waiting.size, fate)
         noteEnd(for: waiting.waiters.map { $0.id })
         updateGauge(executions.pointee.slot)
     }
@@ -294,8 +294,8 @@ extension SlotEngine {
         return verdict
     }
 
-    /// Reports that the handler of an execution is to be called, which from now on cannot end as ``Ending/unchanged``: the
-    /// limit counts it.
+    /// Reports that the handler of an execution is to be called, which from now on cannot end as ``Ending/unchanged``:
+    /// the limit counts it.
     package mutating func confirmStart(of run: RunID) { tentativeStarts.confirm(run.serial) }
 
     /// Reports the end of a step of telling: ``Engine/told(_:at:)``.
@@ -372,7 +372,7 @@ extension SlotEngine {
         case .queue, .concurrent, .skip, .replace, .share: break
         case .cancelRunning: cancelRuns(of: executions, .superseded)
         case .restart:
-            let wait = setup.policy.longestWait
+            let wait = policy.longestWait
             cancel(executions.pointee.cancelRuns(.interrupted, at: instant, within: wait), of: executions)
         }
     }
@@ -468,7 +468,7 @@ extension SlotEngine {
         dueCount += 1
         executions.pointee.waiting?.due.at = now
         executions.pointee.waiting?.dueNumber = dueCount
-        slot.pointee.gate.noteDue(at: now, by: setup.policy)
+        slot.pointee.gate.noteDue(at: now, by: policy)
         startIfPossible(slot.pointee.executions)
     }
 

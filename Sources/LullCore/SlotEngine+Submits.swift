@@ -15,11 +15,11 @@ extension SlotEngine {
         guard !needsSlowPath, slot.pointee.isOpen(beyond: now) else { return .undecided }
         // A copy decides, since the case may turn out not to be that simple.
         var gate = slot.pointee.gate
-        let decision = gate.submit(at: now, wait: wait, by: setup.policy)
+        let decision = gate.submit(at: now, wait: wait, by: policy)
         // The gate must not change before its entry. It would not have done so before this submit, which has moved
         // `quiet` alone, and nothing falls due before `next`.
         let scheduled = slot.pointee.scheduled
-        guard gate.quiet >= scheduled || gate.next(by: setup.policy) >= scheduled else { return .undecided }
+        guard gate.quiet >= scheduled || gate.next(by: policy) >= scheduled else { return .undecided }
         let placement: Placement
         switch decision {
         // A promise that is displaced has to be told.
@@ -46,13 +46,24 @@ extension SlotEngine {
     ///
     /// - Parameter found: The slot of the key; `UInt32.max` for none.
     /// - Returns: The slot, settled. `UInt32.max` if there is none: the second step is ``addSlot(hash:)`` then.
-    package mutating func beginSubmit(at found: UInt32, at instant: CoreInstant) -> UInt32 {
+    ///   With ``isOverflowing``, there is no second step, unless ``dropOldest()`` makes room.
+    package mutating func beginSubmit(at found: UInt32, at instant: CoreInstant, wait: CoreDuration?) -> UInt32 {
         let now = advanceNow(to: instant)
         tally.submitted += 1
+        isOverflowing = false
+        hasMadeRoom = false
         guard !isClosed else { return .max }
+        var index = settleForSubmit(at: found, at: now)
+        if setup.maxPending < .max, index != .max || hasRoom(for: .max) {
+            isOverflowing = overflows(at: &index, wait: wait)
+        }
+        return index
+    }
+
+    private mutating func settleForSubmit(at found: UInt32, at now: CoreInstant) -> UInt32 {
         var index = found == .max || applyPendingSweeps(to: found) ? found : .max
         if index != .max {
-            if slots[index].pointee.gate.isOpen(beyond: now, by: setup.policy) { return index }
+            if slots[index].pointee.gate.isOpen(beyond: now, by: policy) { return index }
             settle(index, at: now)
             if sharedRun(at: index) != nil {
                 forgetWhenIdle(index)
@@ -73,11 +84,18 @@ extension SlotEngine {
     /// - Parameter index: The slot; `UInt32.max` if no key may be added.
     /// - Returns: Where the value belongs. The owner puts it there before it does the actions.
     package mutating func submit(at index: UInt32, wait: CoreDuration?) -> Placement {
+        if isOverflowing {
+            isOverflowing = false
+            let fate: NotExecutedError = setup.overflow == .dropNewest ? .absorbed : .rejected(.tooManyPending)
+            tally.add(1, fate)
+            if index != .max, slots[index].pointee.gate.count == 0 { forgetWhenIdle(index) }
+            return .displaced(fate)
+        }
         guard index != .max else {
             tally.rejected += 1
             return .displaced(.rejected(isClosed ? .shutDown : .overCapacity))
         }
-        if let run = sharedRun(at: index) {
+        if !hasMadeRoom, let run = sharedRun(at: index) {
             join(run)
             return .shared(run)
         }
@@ -88,7 +106,7 @@ extension SlotEngine {
             count(slot, as: .open)
         }
         defer { startLimited() }
-        switch slot.pointee.gate.submit(at: now, wait: wait, by: setup.policy) {
+        switch slot.pointee.gate.submit(at: now, wait: wait, by: policy) {
         case .join, .fill:
             let isFirst = slot.pointee.gate.count == 1
             if isFirst || changesEarlier(slot) { schedule(index) }
@@ -115,7 +133,7 @@ extension SlotEngine {
     /// Whether a gate changes before the instant of its entry.
     @inline(__always)
     func changesEarlier(_ slot: UnsafeMutablePointer<Slot>) -> Bool {
-        slot.pointee.gate.nextChange(by: setup.policy) < slot.pointee.scheduled
+        slot.pointee.gate.nextChange(by: policy) < slot.pointee.scheduled
     }
 
     /// Combines a value with the pending ones, if there are any.
@@ -144,7 +162,7 @@ extension SlotEngine {
                 guard applyPendingSweeps(to: entry.slot), slots.isCurrent(entry, pending: true) else { continue }
             }
             let slot = slots[entry.slot]
-            if slot.pointee.gate.pendingDue(by: setup.policy).nanoseconds > entry.at {
+            if slot.pointee.gate.pendingDue(by: policy).nanoseconds > entry.at {
                 queueDeadline(entry.slot, slot)
                 budget -= 1
             } else {
@@ -174,7 +192,7 @@ extension SlotEngine {
 
     /// Adds the entry of a gate that has something pending.
     mutating func queueDeadline(_ index: UInt32, _ slot: UnsafeMutablePointer<Slot>) {
-        let due = slot.pointee.gate.pendingDue(by: setup.policy)
+        let due = slot.pointee.gate.pendingDue(by: policy)
         slot.pointee.scheduled = due
         slot.pointee.compactionPass = 0
         deadlines.push(DeadlineQueue.Entry(at: due, slot: index, burst: slot.pointee.burst))
@@ -183,7 +201,7 @@ extension SlotEngine {
     /// Does what one key had due at `now` or before, if that is not certain to be nothing. The key may be forgotten
     /// then.
     mutating func settleUnlessOpen(_ index: UInt32, at now: CoreInstant) {
-        if slots[index].pointee.gate.isOpen(beyond: now, by: setup.policy) { return }
+        if slots[index].pointee.gate.isOpen(beyond: now, by: policy) { return }
         settle(index, at: now)
         forgetWhenIdle(index)
         startLimited()
@@ -192,7 +210,7 @@ extension SlotEngine {
     /// Does what the gate of one key had due at `now` or before.
     mutating func settle(_ index: UInt32, at now: CoreInstant) {
         let slot = slots[index]
-        if let due = slot.pointee.gate.settle(at: now, by: setup.policy) { fallDue(index, due) }
+        if let due = slot.pointee.gate.settle(at: now, by: policy) { fallDue(index, due) }
         updateGauge(index)
     }
 }

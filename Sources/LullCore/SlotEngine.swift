@@ -80,6 +80,8 @@ package struct SlotEngine: ~Copyable {
     @usableFromInline package var tally = Counters()
 
     @usableFromInline package let setup: Setup
+    /// That of the setup, perhaps with another wait.
+    @usableFromInline package private(set) var policy: Policy
     package var slots: Slab<Slot>
     package var keyIndex = KeyIndex()
     /// How far the search for the key that was looked up last has come in the index.
@@ -120,6 +122,12 @@ package struct SlotEngine: ~Copyable {
     var heldRule = HeldRule.hold
     /// The execution that makes the present submit, if it is one: a submit does not share the execution that made it.
     package var submitter: RunID?
+    /// The order of the submits that are kept, if it matters.
+    var keptOrder = KeptOrder()
+    /// Whether the present submit goes beyond ``Setup/maxPending``.
+    package var isOverflowing = false
+    /// Whether an older one has made room for it.
+    var hasMadeRoom = false
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
     /// The number of due values that have joined or replaced one that waited to start.
@@ -136,11 +144,20 @@ package struct SlotEngine: ~Copyable {
     /// Creates an engine with nothing pending, from slabs for its slots and executions.
     package init(_ setup: Setup, slots: consuming Slab<Slot>, executions: consuming Slab<KeyExecutions>) {
         self.setup = setup
-        needsSlowPath = setup.whileRunning.concernsSubmits
+        policy = setup.policy
+        needsSlowPath = setup.concernsSubmits
         limiter = RateLimiter(setup.limit)
         tentativeStarts = TentativeStarts(before: limiter)
         self.slots = slots
         keyExecutions = executions
+    }
+
+    /// Gives what is submitted from now on another wait, and windows that begin from now on another interval
+    /// (<doc:Semantics>, section 5). What was due has been done with the old one.
+    package mutating func setWait(_ wait: CoreDuration, at instant: CoreInstant) throws(PolicyError) {
+        let changed = try policy.changed(wait: wait)
+        advance(to: instant, limit: .max)
+        policy = changed
     }
 
     /// Moves ``now`` forward to the instant of a call, never backwards, and returns it: the instant at which the call
@@ -219,7 +236,7 @@ package struct SlotEngine: ~Copyable {
 
     /// Whether a slot is that of a key.
     @inline(__always)
-    func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
+    package func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
 
     /// Adds the slot of a new key, whose key the owner has to store at once, and returns its index; `UInt32.max` if no
     /// key may be added.
@@ -250,10 +267,10 @@ package struct SlotEngine: ~Copyable {
     mutating func forgetWhenIdle(_ index: UInt32) {
         let slot = slots[index]
         // A call for all keys counts as of its own instant: the spacing may have passed since.
-        if slot.pointee.gate.phase == .resting { _ = slot.pointee.gate.settle(at: now, by: setup.policy) }
+        if slot.pointee.gate.phase == .resting { _ = slot.pointee.gate.settle(at: now, by: policy) }
         updateGauge(index)
         if slot.pointee.gate.phase != .idle {
-            let change = slot.pointee.gate.nextChange(by: setup.policy)
+            let change = slot.pointee.gate.nextChange(by: policy)
             slot.pointee.scheduled = change
             slot.pointee.compactionPass = 0
             idleQueue.push(DeadlineQueue.Entry(at: change, slot: index, burst: slot.pointee.burst))
@@ -273,7 +290,7 @@ package struct SlotEngine: ~Copyable {
                 guard applyPendingSweeps(to: entry.slot), slots.isCurrent(entry, pending: false) else { continue }
             }
             let slot = slots[entry.slot]
-            _ = slot.pointee.gate.settle(at: now, by: setup.policy)
+            _ = slot.pointee.gate.settle(at: now, by: policy)
             if slot.pointee.gate.phase == .idle { budget -= Self.stepsPerKey - 1 }
             forgetWhenIdle(entry.slot)
         }
@@ -352,7 +369,7 @@ package struct SlotEngine: ~Copyable {
 
     /// Whether what is pending at an entry's gate falls due at the instant of the entry.
     private func isDue(_ entry: DeadlineQueue.Entry) -> Bool {
-        slots[entry.slot].pointee.gate.pendingDue(by: setup.policy).nanoseconds == entry.at
+        slots[entry.slot].pointee.gate.pendingDue(by: policy).nanoseconds == entry.at
     }
 
     /// Pushes a detached entry that is current again, at the instant at which its gate is due now.
@@ -397,6 +414,9 @@ package enum SlotAction {
     case resolve(slot: UInt32, NotExecutedError)
     /// Hand out all that waits at the executions of a slot's key: it is not executed.
     case resolveWaiting(slot: UInt32, executions: UInt32, NotExecutedError)
+    /// Hand out the first of several values that are pending in a slot; or, if `executions` is not `UInt32.max`, that
+    /// wait there: it is not executed.
+    case resolveFirst(slot: UInt32, executions: UInt32, NotExecutedError)
     /// Cancel a running execution.
     case cancel(RunID)
     /// Report that the submits of an execution that goes on have ended so: a newer value has replaced it.

@@ -1,5 +1,5 @@
-/// The starts that a limit has counted since the earliest that may still be taken back: that of an execution whose value
-/// may turn out to be unchanged (<doc:Semantics>, section 7).
+/// The starts that a limit has counted since the earliest that may still be taken back: that of an execution whose
+/// value may turn out to be unchanged (<doc:Semantics>, section 7).
 struct TentativeStarts {
     private struct Start {
         let serial: UInt64

@@ -2,8 +2,8 @@ internal import LullCore
 
 /// A policy in the words of the command: `--wait 300ms --max-wait 2s`. What is not said has its default.
 enum PolicyWords {
-    static func text(_ setup: Setup) -> String {
-        let policy = setup.policy
+    /// - Parameter policy: That of the setup, perhaps with another wait.
+    static func text(_ setup: Setup, _ policy: Policy) -> String {
         var words: [String] = []
         func add(_ option: StaticString, _ value: String) { words.append("--\(option) \(value)") }
         func add(_ option: StaticString, _ duration: CoreDuration?) {

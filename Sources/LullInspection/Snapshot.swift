@@ -42,7 +42,7 @@ enum Snapshot {
             }
             site = runtime.site.description
             kind = Snapshot.kind(of: runtime)
-            policy = PolicyWords.text(runtime.engine.setup)
+            policy = PolicyWords.text(runtime.engine.setup, runtime.engine.policy)
             number = runtime.number
             counters = copied.counters
             keys = copied.keys

@@ -246,7 +246,7 @@ struct TopTests {
     ])
     func `a policy is written in options that mean the same`(_ words: String, _ setup: Setup?) throws {
         let setup = try #require(setup)
-        #expect(PolicyWords.text(setup) == words)
+        #expect(PolicyWords.text(setup, setup.policy) == words)
         var text = ["run"] + words.split(separator: " ").map(String.init)
         text += ["--", "true"]
         let read = try CStrings.with(text.map { Array($0.utf8) }) { strings in
@@ -261,6 +261,6 @@ struct TopTests {
 
     @Test func `limits that only a program has are written, too`() throws {
         let setup = try Setup(.debounce(for: .seconds(1)), maxConcurrent: 2, capacity: 3)
-        #expect(PolicyWords.text(setup) == "--wait 1s --jobs 2 --max-keys 3")
+        #expect(PolicyWords.text(setup, setup.policy) == "--wait 1s --jobs 2 --max-keys 3")
     }
 }

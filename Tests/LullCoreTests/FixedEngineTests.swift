@@ -56,6 +56,7 @@ struct FixedEngineTests {
             trial.setup.capacity = nil
             trial.setup.maxConcurrent = nil
             trial.setup.maxBatch = nil
+            trial.setup.maxPending = nil
             trial.setup.limit = nil
             if trial.setup.combination == .collect { trial.setup.combination = .latest }
             let difference = try compare(trial, &executions)

@@ -150,6 +150,17 @@ public struct ReferenceGate: Hashable, Sendable {
         isFull = false
     }
 
+    /// The first of the values that are pending is dropped, and the burst goes on, since when it did.
+    mutating func dropFirst(leaving count: Int) {
+        let first = pending.removeFirst()
+        if count > 0 {
+            pending[0] = first
+        } else {
+            pending = []
+            isFull = false
+        }
+    }
+
     private mutating func lead(at now: Int) -> Answer {
         latest = now
         latestDue = now

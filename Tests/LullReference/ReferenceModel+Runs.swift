@@ -208,8 +208,8 @@ extension ReferenceModel {
         resumeWaiters()
     }
 
-    /// Reports that the handler of an execution, by its number, has returned or thrown, or was not called since the value
-    /// is unchanged. Its outcome is told in a number of steps.
+    /// Reports that the handler of an execution, by its number, has returned or thrown, or was not called since the
+    /// value is unchanged. Its outcome is told in a number of steps.
     public mutating func ended(_ run: Int, _ ending: ReferenceEnding = .returned, telling steps: Int = 0) {
         let threw = ending == .threw
         if ending == .unchanged { limitedStarts.removeAll { $0.run == run } }

@@ -52,7 +52,7 @@ public struct ReferenceModel: Sendable {
     }
 
     /// The settings.
-    public let setup: ReferenceSetup
+    public private(set) var setup: ReferenceSetup
     /// The fate of every submit, by its number.
     public internal(set) var fates: [ReferenceFate] = []
     /// Every execution that was started, in order.
@@ -124,8 +124,60 @@ public struct ReferenceModel: Sendable {
                 return number
             }
         }
+        if let maxPending = setup.maxPending {
+            var then = self
+            then.submit(number, to: index ?? then.add(key), wait)
+            // What goes back may have exceeded the bound before.
+            if then.keptCount > max(maxPending, keptCount) {
+                switch setup.overflow {
+                case .reject:
+                    fates[number] = .rejectedAsTooMany
+                    return number
+                case .dropNewest:
+                    fates[number] = .absorbed
+                    return number
+                case .dropOldest:
+                    dropOldest()
+                    advance(to: now)
+                }
+            }
+        }
         submit(number, to: index ?? add(key), wait)
         return number
+    }
+
+    /// The number of submits whose values are pending, held or waiting.
+    var keptCount: Int {
+        keys.reduce(0) { $0 + $1.values.count + ($1.held?.values.count ?? 0) + ($1.waiting?.values.count ?? 0) }
+    }
+
+    /// The oldest submit that is kept is superseded.
+    private mutating func dropOldest() {
+        let kept = keys.flatMap { $0.values + ($0.held?.values ?? []) + ($0.waiting?.values ?? []) }
+        guard let oldest = kept.min() else { return }
+        fates[oldest] = .superseded
+        for index in keys.indices {
+            if keys[index].values.first == oldest {
+                keys[index].values.removeFirst()
+                keys[index].gate.dropFirst(leaving: keys[index].values.count)
+            }
+            if keys[index].held?.values.first == oldest {
+                keys[index].held?.values.removeFirst()
+                keys[index].held?.due.count -= 1
+                if keys[index].held?.values.isEmpty == true { keys[index].held = nil }
+            }
+            if keys[index].waiting?.values.first == oldest {
+                keys[index].waiting?.values.removeFirst()
+                keys[index].waiting?.due.count -= 1
+                if keys[index].waiting?.values.isEmpty == true { keys[index].waiting = nil }
+                let key = keys[index].key
+                for waiter in waiters.indices
+                where keys[index].waiting == nil || waiters[waiter].keys[key] == oldest {
+                    waiters[waiter].keys[key] = nil
+                }
+                resumeWaiters()
+            }
+        }
     }
 
     /// Whether a key has an open gate or a waiting value.
@@ -196,6 +248,13 @@ public struct ReferenceModel: Sendable {
     public mutating func touch(_ key: String, at instant: Int, wait: Int? = nil) {
         advance(to: instant)
         for index in keys.indices where keys[index].key == key { keys[index].gate.touch(at: now, wait: wait) }
+    }
+
+    /// Another wait for what is submitted, or another interval for the windows that begin, from now on.
+    public mutating func setWait(_ wait: Int, at instant: Int) {
+        advance(to: instant)
+        setup.policy.wait = wait
+        for index in keys.indices { keys[index].gate.policy.wait = wait }
     }
 
     /// Drops what is pending or waiting under a key or under all.

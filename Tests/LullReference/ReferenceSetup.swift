@@ -104,6 +104,16 @@ public struct ReferenceSetup: Hashable, Sendable {
         }
     }
 
+    /// Section 7: what a submit does beyond the bound of what is pending.
+    public enum OverflowPolicy: CaseIterable, Sendable {
+        /// It is rejected.
+        case reject
+        /// It is absorbed.
+        case dropNewest
+        /// It supersedes the oldest.
+        case dropOldest
+    }
+
     /// When values fall due.
     public var policy: ReferencePolicy
     /// How values become one.
@@ -122,6 +132,10 @@ public struct ReferenceSetup: Hashable, Sendable {
     public var limit: Limit?
     /// Whether executions with an unchanged value are left out.
     public var removesDuplicates = false
+    /// The greatest number of submits that are pending, if there is a limit.
+    public var maxPending: Int?
+    /// What a submit beyond that does.
+    public var overflow = OverflowPolicy.reject
 
     /// Creates a setup from its parts.
     public init(
@@ -154,6 +168,7 @@ extension ReferenceSetup: CustomStringConvertible {
         if let capacity { words.append("capacity \(capacity)") }
         if let maxBatch { words.append("maxBatch \(maxBatch)") }
         if let limit { words.append("limit \(limit.starts) in \(limit.period), burst \(limit.burst)") }
+        if let maxPending { words.append("maxPending \(maxPending) \(overflow)") }
         if removesDuplicates { words.append("removing duplicates") }
         return words.joined(separator: ", ")
     }
@@ -232,6 +247,8 @@ public enum ReferenceFate: String, CaseIterable, Sendable {
     case rejectedByShutDown
     /// Refused over capacity.
     case rejectedByCapacity
+    /// Refused since too many submits were pending.
+    case rejectedAsTooMany
 }
 
 /// What the driver has to do.

@@ -41,7 +41,7 @@
 
         @Test(arguments: [
             ("Outcome<Int>", ".executed, .failed, .superseded, .absorbed, .cancelled, .rejected"),
-            ("Rejection", ".shutDown, .overCapacity"),
+            ("Rejection", ".shutDown, .overCapacity, .tooManyPending"),
         ])
         func `a switch over what may grow needs a default, so that a later case breaks nothing`(
             type: String, cases: String

@@ -102,7 +102,8 @@ extension Runtime {
         return start
     }
 
-    /// Remembers the value of an execution whose handler has returned; not one that was replaced, of which nobody hears.
+    /// Remembers the value of an execution whose handler has returned; not one that was replaced, of which nobody
+    /// hears.
     private func noteReturn(of run: StartedRun.Pointer, _ key: Key, _ value: Value, _ start: UInt64) {
         guard let executedValues else { return }
         if engine.setup.whileRunning == .replace,
@@ -158,6 +159,7 @@ extension Runtime {
         if verdict == .interrupted {
             let executions = engine.executions(engine.slot(run.pointee.id.slot).pointee.executions)
             let value = collects ? nil : Cells.value(behind: run)
+            engine.keepAgain(companion)
             displaced = Cells.putBack(value, &companion, to: executions, engine.setup.combination)
             if let displaced, let companion { orders.list.append(.resolve(companion, displaced)) }
         }

@@ -108,11 +108,16 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         let found = engine.recentSlot
         let hash = engine.recent?.pointee.hash ?? engine.lookedUpHash
         if engine.setup.whileRunning == .share { engine.submitter = Work.current?.run(of: number) }
-        var index = engine.beginSubmit(at: found, at: instant)
+        var index = engine.beginSubmit(at: found, at: instant, wait: wait)
         var orders = Orders()
         takeActions(&orders, at: engine.now)
         if hasObservers { recordSubmit(of: key) }
-        if index == .max {
+        if engine.isOverflowing, engine.setup.keepsOrder {
+            engine.dropOldest()
+            takeActions(&orders, at: engine.now)
+            if index != .max, !engine.isTaken(index) { index = .max }
+        }
+        if index == .max, !engine.isOverflowing {
             index = engine.addSlot(hash: hash)
             if index != .max { Cells.key(of: engine.slot(index)).initialize(to: key) }
         }
@@ -120,6 +125,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         var value = submitted
         var companion = promise
         if case .shared(let run) = placement { share(run, &companion) }
+        engine.keep(&companion, at: index, placement)
         if index != .max { Cells.place(&value, &companion, placement, in: engine.slot(index), collects: collects) }
         if let fate = placement.fateOfDisplaced {
             if let companion { orders.list.append(.tell(companion, fate)) }
@@ -212,6 +218,10 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
                 let executions = engine.executions(executions)
                 let companion = Cells.takeWaiting(executions, .max, to: memory, collects: collects)
                 resolve(companion, slot, fate, &orders, at: now)
+            case .resolveFirst(let slot, let executions, let fate):
+                let executions = executions == .max ? nil : engine.executions(executions)
+                orders.list.append(.resolve(Cells.takeFirst(engine.slot(slot), executions), fate))
+                if hasObservers { record(.init(fate), key(of: slot), at: now) }
             case .cancel(let run): orders.list.append(.cancel(run))
             case .replace(let run, let fate): end(run, fate, &orders, at: now)
             case .resume(let waiter): orders.list.append(.resume(waiter))

@@ -230,6 +230,27 @@ package class RuntimeCore: @unchecked Sendable {
         if source == .onQueue { runBlock() }
     }
 
+    /// Changes the wait or the interval, or stops the program if that breaks a rule.
+    final func setWait(_ wait: Duration, at site: SourceSite) {
+        let now = self.now
+        var isBehind = true
+        // What is due in portions, as the timer does it.
+        while isBehind {
+            lock.lock()
+            engine.advance(to: now, limit: 64)
+            isBehind = engine.nextAlarm <= now
+            unlockAndPerform()
+        }
+        lock.lock()
+        do {
+            try engine.setWait(CoreDuration(wait), at: now)
+            unlockAndPerform()
+        } catch {
+            lock.unlock()
+            refuse("\(error)", at: site)
+        }
+    }
+
     // MARK: - Executions
 
     /// Lets an execution run, whose start the engine asks for. The caller holds the lock.
@@ -304,14 +325,22 @@ package class RuntimeCore: @unchecked Sendable {
     /// Calls `body` with each promise of a companion.
     ///
     /// Proof of the downcasts: where values are kept each, `Cells` makes the companions, and those of shared executions
-    /// are tested; what they hold, and all others, are the promises that a runtime has submitted.
+    /// are tested; what they hold, and all others, are the promises that a runtime has submitted, or have them where
+    /// the order of submits matters.
     final func forEachPromise(of companion: Companion, _ body: (AnyPromise) -> Void) {
         if !collects, engine.setup.whileRunning != .share || !(companion is Companions) {
-            return body(unsafeDowncast(companion, to: AnyPromise.self))
+            return withPromise(companion, body)
         }
         for promise in unsafeDowncast(companion, to: Companions.self).all {
-            if let promise { body(unsafeDowncast(promise, to: AnyPromise.self)) }
+            if let promise { withPromise(promise, body) }
         }
+    }
+
+    /// Calls `body` with the promise of a single submit, if that has one.
+    private final func withPromise(_ companion: AnyObject, _ body: (AnyPromise) -> Void) {
+        guard engine.setup.keepsOrder else { return body(unsafeDowncast(companion, to: AnyPromise.self)) }
+        let promise = (companion as? KeptSubmit).map { $0.companion } ?? companion
+        if let promise { body(unsafeDowncast(promise, to: AnyPromise.self)) }
     }
 
     /// Tells the callers of submits that are not executed what has become of them.
@@ -321,8 +350,7 @@ package class RuntimeCore: @unchecked Sendable {
 
     /// Tells the same to the caller of a single submit.
     private final func tell(_ promise: AnyObject, _ fate: NotExecutedError) {
-        // Proof: a runtime submits nothing else beside a value.
-        unsafeDowncast(promise, to: AnyPromise.self).resolve(fate)
+        withPromise(promise) { $0.resolve(fate) }
     }
 
     /// Whether nothing is pending, waiting or running, whatever has become of it, and every outcome has been told.

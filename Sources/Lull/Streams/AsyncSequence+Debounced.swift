@@ -12,6 +12,8 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst has ended.
+    ///   - after: The delay of an element, in place of the wait; a negative one counts as zero. For instance, to ask
+    ///     at once when a field has been emptied: `{ $0.isEmpty ? .zero : .milliseconds(300) }`.
     ///   - maxWait: The longest that an element waits before it is due; at least `wait`.
     ///   - edges: Whether an element is delivered at the beginning of a burst, at its end, or both.
     ///   - maxCount: As soon as this many elements are pending, they are due; only with the trailing edge.
@@ -31,8 +33,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///   - line: The line that this message names; leave it out.
     @_alwaysEmitIntoClient
     public func debounced(
-        for wait: Duration, maxWait: Duration? = nil, edges: Edges = .trailing, maxCount: Int? = nil,
-        spacing: Duration? = nil, combining: Combination<Element> = .latest,
+        for wait: Duration, after delay: (@Sendable (Element) -> Duration)? = nil, maxWait: Duration? = nil,
+        edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
+        combining: Combination<Element> = .latest,
         removingDuplicates: (@Sendable (Element, Element) -> Bool)? = nil, droppingAtEnd: Bool = false,
         limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
@@ -46,7 +49,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (element: Element) in
                 await handover.deliver(element)
             }
-            return .init(self, debouncer, limit: combining.limit, handover)
+            return .init(self, debouncer, limit: combining.limit, handover) { element in
+                if let delay {
+                    debouncer.submit(element, after: delay(element))
+                } else {
+                    debouncer.submit(element)
+                }
+            }
         }
     }
 
@@ -57,8 +66,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     /// would be kept forever.
     @_alwaysEmitIntoClient
     public func debounced<Key: Hashable & Sendable>(
-        for wait: Duration, by key: @escaping @Sendable (Element) -> Key, maxWait: Duration? = nil,
-        edges: Edges = .trailing, maxCount: Int? = nil, spacing: Duration? = nil,
+        for wait: Duration, by key: @escaping @Sendable (Element) -> Key,
+        after delay: (@Sendable (Element) -> Duration)? = nil, maxWait: Duration? = nil, edges: Edges = .trailing,
+        maxCount: Int? = nil, spacing: Duration? = nil,
         combining: Combination<Element> = .latest, droppingAtEnd: Bool = false, limit: RateLimit? = nil,
         clock: any Clock<Duration> = ContinuousClock(), tolerance: Duration = .zero,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -71,7 +81,13 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
             }
-            return .init(self, debouncer, by: key, limit: combining.limit, handover)
+            return .init(self, debouncer, limit: combining.limit, handover) { element in
+                if let delay {
+                    debouncer.submit(element, for: key(element), after: delay(element))
+                } else {
+                    debouncer.submit(element, for: key(element))
+                }
+            }
         }
     }
 
@@ -95,7 +111,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (elements: [Element]) in
                 await handover.deliver(elements)
             }
-            return .init(self, debouncer, limit: maxCount, handover)
+            return .init(self, debouncer, limit: maxCount, handover) { debouncer.submit($0) }
         }
     }
 
@@ -122,7 +138,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (_: Key, elements: [Element]) in
                 await handover.deliver(elements)
             }
-            return .init(self, debouncer, by: key, limit: maxCount, collects: true, handover)
+            return .init(self, debouncer, limit: maxCount, collects: true, handover) {
+                debouncer.submit($0, for: key($0))
+            }
         }
     }
 }

@@ -44,7 +44,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (element: Element) in
                 await handover.deliver(element)
             }
-            return .init(self, throttler, limit: combining.limit, handover)
+            return .init(self, throttler, limit: combining.limit, handover) { throttler.submit($0) }
         }
     }
 
@@ -69,7 +69,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (_: Key, element: Element) in
                 await handover.deliver(element)
             }
-            return .init(self, throttler, by: key, limit: combining.limit, handover)
+            return .init(self, throttler, limit: combining.limit, handover) { throttler.submit($0, for: key($0)) }
         }
     }
 
@@ -93,7 +93,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
                 (elements: [Element]) in
                 await handover.deliver(elements)
             }
-            return .init(self, throttler, limit: maxCount, handover)
+            return .init(self, throttler, limit: maxCount, handover) { throttler.submit($0) }
         }
     }
 
@@ -117,7 +117,9 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
             ) { (_: Key, elements: [Element]) in
                 await handover.deliver(elements)
             }
-            return .init(self, throttler, by: key, limit: maxCount, collects: true, handover)
+            return .init(self, throttler, limit: maxCount, collects: true, handover) {
+                throttler.submit($0, for: key($0))
+            }
         }
     }
 }

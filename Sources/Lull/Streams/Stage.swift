@@ -31,43 +31,19 @@ extension AsyncCoalescedSequence {
             wait = coalescer.runtime.wait(in: "the next element", isOpen: true)
         }
 
-        /// A stage without keys.
-        ///
-        /// - Parameter limit: While this many elements are pending or wait for the consumer, the upstream is held up.
-        @_alwaysEmitIntoClient
-        init(
-            _ base: Base, _ coalescer: UnkeyedCoalescer<Base.Element, Void>, limit: Int?,
-            _ handover: Handover<Element, Failure>
-        ) {
-            let runtime = coalescer.runtime
-            self.init(coalescer) {
-                await base.read(handover, limit: limit) {
-                    coalescer.submit($0)
-                } held: {
-                    runtime.pendingSubmits(onlyDue: false)
-                }
-            }
-        }
-
-        /// A stage with keys.
-        ///
         /// - Parameters:
-        ///   - limit: While this many elements are held, the upstream is held up.
+        ///   - limit: While this many elements are held, the upstream is held up: they are pending or wait for the
+        ///     consumer.
         ///   - collects: Whether `maxCount` bounds what is pending for each key. Then only what is due and waits for
         ///     the consumer counts as held: other keys must not delay the reading of an element.
         @_alwaysEmitIntoClient
-        init<Key>(
-            _ base: Base, _ coalescer: KeyedCoalescer<Key, Base.Element, Void>,
-            by key: @escaping @Sendable (Base.Element) -> Key, limit: Int?, collects: Bool = false,
-            _ handover: Handover<Element, Failure>
+        init<Key, Output>(
+            _ base: Base, _ coalescer: Coalescer<Key, Base.Element, Output>, limit: Int?, collects: Bool = false,
+            _ handover: Handover<Element, Failure>, submit: @escaping @Sendable (Base.Element) -> Void
         ) {
             let runtime = coalescer.runtime
             self.init(coalescer) {
-                await base.read(handover, limit: limit) {
-                    coalescer.submit($0, for: key($0))
-                } held: {
-                    runtime.pendingSubmits(onlyDue: collects)
-                }
+                await base.read(handover, limit: limit, submit: submit) { runtime.pendingSubmits(onlyDue: collects) }
             }
         }
     }

@@ -75,6 +75,14 @@ final class Comparison {
             model.touch(key, at: at, wait: wait)
             let delay = wait.map { CoreDuration($0) }
             if let broken = call({ $0.touch(key, at: CoreInstant(at), wait: delay) }) { return broken }
+        case .setWait(let wait, let at):
+            arrive(at)
+            model.setWait(wait, at: at)
+            do {
+                note(try engine.setWait(CoreDuration(wait), at: CoreInstant(at)))
+            } catch {
+                return "\(error)"
+            }
         case .stopHolding(let flushing):
             if isLazy, let difference = synchronise() { return difference }
             model.stopHolding(flushing: flushing)

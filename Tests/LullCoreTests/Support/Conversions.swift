@@ -53,10 +53,17 @@ extension Setup {
             case .replace: .replace
             case .share: .share
             }
+        let overflow: LullCore.OverflowPolicy =
+            switch setup.overflow {
+            case .reject: .reject
+            case .dropNewest: .dropNewest
+            case .dropOldest: .dropOldest
+            }
         try self.init(
             Policy(setup.policy), combination: combination, whileRunning: whileRunning,
             maxConcurrent: setup.maxConcurrent, capacity: setup.capacity, maxBatch: setup.maxBatch,
-            limit: setup.limit.map { RateLimit(starts: $0.starts, period: CoreDuration($0.period), burst: $0.burst) })
+            limit: setup.limit.map { RateLimit(starts: $0.starts, period: CoreDuration($0.period), burst: $0.burst) },
+            maxPending: setup.maxPending, overflow: overflow)
         removesDuplicates = setup.removesDuplicates
     }
 }
@@ -83,6 +90,7 @@ extension ReferenceFate {
             case .cancelled: .cancelled
             case .rejected(.shutDown): .rejectedByShutDown
             case .rejected(.overCapacity): .rejectedByCapacity
+            case .rejected(.tooManyPending): .rejectedAsTooMany
             }
     }
 
@@ -123,7 +131,7 @@ extension Counters {
             case .superseded: superseded += 1
             case .absorbed: absorbed += 1
             case .cancelled: cancelled += 1
-            case .rejectedByShutDown, .rejectedByCapacity: rejected += 1
+            case .rejectedByShutDown, .rejectedByCapacity, .rejectedAsTooMany: rejected += 1
             }
         }
     }

@@ -7,6 +7,7 @@ enum Operation: Sendable, CustomStringConvertible {
     case cancel(String?, running: Bool, at: Int)
     case touch(String, at: Int, wait: Int?)
     case shutDown(flushing: Bool, at: Int)
+    case setWait(Int, at: Int)
     /// The owner is released.
     case dropUnreachable(at: Int)
     /// No more submits are expected.
@@ -32,6 +33,7 @@ enum Operation: Sendable, CustomStringConvertible {
         case .flush(let key, let at): "\(at) flush \(key ?? "all")"
         case .cancel(let key, let running, let at): "\(at) cancel \(key ?? "all")" + (running ? " and running" : "")
         case .touch(let key, let at, let wait): "\(at) touch \(key)" + (wait.map { " wait \($0)" } ?? "")
+        case .setWait(let wait, let at): "\(at) wait of \(wait) from now on"
         case .stopHolding(let flushing): "hold nothing, " + (flushing ? "flushing" : "dropping")
         case .shutDown(let flushing, let at): "\(at) shut down " + (flushing ? "flushing" : "dropping")
         case .dropUnreachable(let at): "\(at) drop what is unreachable"
@@ -66,6 +68,7 @@ struct Trial: Sendable {
         isLazy = random.oneIn(4)
         setup = ReferenceSetup(random: &random)
         if isLazy { (setup.maxConcurrent, setup.limit) = (nil, nil) }
+        if keys.lowerBound > 6 { setup.maxPending = setup.maxPending.map { $0 * keys.lowerBound / 4 } }
         if keys.lowerBound > 6 { setup.capacity = setup.capacity.map { $0 * keys.lowerBound / 4 } }
         let keys = (0..<Int.random(in: keys, using: &random)).map {
             $0 < 6 ? String("abcdef".dropFirst($0).prefix(1)) : "\($0)"
@@ -100,6 +103,9 @@ struct Trial: Sendable {
                         tells && random.oneIn(2) ? .told(number) : .ended(number, ending, telling: steps))
                 }
             case 9...20 where random.oneIn(200): operations.append(.stopHolding(flushing: random.oneIn(2)))
+            case 39 where random.oneIn(8):
+                let wait = Int.random(in: 0...9, using: &random)
+                operations.append(.setWait(min(wait, setup.policy.maxWait ?? .max), at: at))
             case 39:
                 operations.append(
                     .touch(random.pick(keys), at: at, wait: random.oneIn(4) ? random.pick([0, 1, 4, 8]) : nil))
@@ -140,6 +146,10 @@ extension ReferenceSetup {
             limit = Limit(starts, per: period, burst: Int.random(in: 1...starts, using: &random))
         }
         removesDuplicates = random.oneIn(4)
+        if random.oneIn(3) {
+            maxPending = random.pick([1, 2, 3, 5, 8])
+            overflow = random.pick(OverflowPolicy.allCases)
+        }
         if combination == .collect {
             if [.cancelRunning, .replace, .share].contains(whileRunning) { whileRunning = .restart }
             if random.oneIn(2) { maxBatch = random.pick([1, 2, 2, 3]) }

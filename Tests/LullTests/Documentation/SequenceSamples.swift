@@ -44,6 +44,43 @@ struct SequenceSamples {
         #expect(await server.told == ["a+b"])
     }
 
+    @Test
+    func `a delay of each element`() async {
+        let screen = Service()
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        let reading = clock.task { [clock] in
+            let lookups = queries.debounced(for: .seconds(1), after: { $0.isEmpty ? .zero : .seconds(1) }, clock: clock)
+            for await query in lookups {
+                await screen.show("looking for \(query)")
+            }
+        }
+        await clock.advance(by: .zero, until: .started)
+        input.yield("cat")
+        await clock.advance(by: .milliseconds(900), until: .started)
+        #expect(await screen.told == [])
+        input.yield("")
+        await clock.advance(by: .zero, until: .started)
+        await clock.advance(by: .zero, until: .started)
+        #expect(await screen.told == ["looking for "])
+        input.finish()
+        _ = await reading.result
+    }
+
+    @Test
+    func `another rule while a handler runs`() async {
+        let screen = Service()
+        let (queries, input) = AsyncStream.makeStream(of: String.self)
+        input.yield("ca")
+        input.yield("cat")
+        input.finish()
+        let search = Debouncer(for: .milliseconds(300), whileRunning: .replace) { (query: String) in
+            await screen.show("results for \(query)")
+        }
+        for await query in queries { search(query) }
+        await search.flushAndWait()
+        #expect(await screen.told == ["results for cat"])
+    }
+
     @MainActor @Observable
     final class SearchModel {
         var text = ""

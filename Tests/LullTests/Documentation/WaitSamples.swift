@@ -48,6 +48,53 @@ struct WaitSamples {
     }
 
     @MainActor
+    final class Drafts {
+        let save: Debouncer<Draft, Void>
+
+        init(store: Store, clock: any Clock<Duration>) {
+            save = Debouncer(for: .seconds(2), maxWait: .seconds(60), clock: clock) { draft in
+                try await store.save(draft)
+            }
+        }
+
+        func chosen(_ wait: Duration) {
+            save.setWait(wait)
+        }
+    }
+
+    @Test
+    func `another wait holds from the next submit on`() async {
+        let store = Store()
+        let drafts = Drafts(store: store, clock: clock)
+        drafts.save(Draft("a"))
+        drafts.chosen(.seconds(10))
+        await clock.advance(by: .seconds(2))
+        #expect(await store.drafts == [Draft("a")])
+        drafts.save(Draft("ab"))
+        await clock.advance(by: .seconds(9))
+        #expect(await store.drafts == [Draft("a")])
+        drafts.chosen(.seconds(1))
+        drafts.save(Draft("abc"))
+        await clock.advance(by: .seconds(1))
+        #expect(await store.drafts == [Draft("a"), Draft("abc")])
+    }
+
+    @Test
+    func `another interval holds from the next window on`() async {
+        let screen = Screen()
+        let report = Throttler(every: .seconds(1), clock: clock) { (position: String) in await screen.show(position) }
+        report("1")
+        report.setInterval(.seconds(10))
+        report("2")
+        await clock.advance(by: .seconds(1))
+        report("3")
+        await clock.advance(by: .seconds(9))
+        #expect(await screen.told == ["1", "2"])
+        await clock.advance(by: .seconds(1))
+        #expect(await screen.told == ["1", "2", "3"])
+    }
+
+    @MainActor
     final class Autosave {
         private let store: Store
         private let clock: any Clock<Duration>

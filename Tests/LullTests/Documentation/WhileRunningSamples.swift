@@ -150,6 +150,20 @@ struct WhileRunningSamples {
     }
 
     @Test
+    func `a bound of what collects`() async {
+        let server = Service()
+        let upload = Debouncer(
+            collectingFor: .seconds(5), options: .init(maxBatch: 100, maxPending: 10_000, overflow: .dropOldest)
+        ) { (events: [String]) in
+            try await server.upload(events)
+        }
+        for number in 1...10_050 { upload("\(number)") }
+        await upload.flushAndWait()
+        let told = await server.told
+        #expect(told.count == 100 && told.first?.hasPrefix("51+52+") == true && upload.counters.superseded == 50)
+    }
+
+    @Test
     func `few slots, and the end of the owner`() async {
         let (index, screen) = (Service(), Service())
         let reindex = KeyedDebouncer(for: .seconds(5), options: .init(maxConcurrent: 4), clock: clock) {

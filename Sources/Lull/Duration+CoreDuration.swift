@@ -1,8 +1,8 @@
-public import LullCore
+package import LullCore
 
 extension Duration {
-    /// Makes a standard duration from one of a policy or a record: `Duration(policy.wait)`.
-    public init(_ duration: CoreDuration) {
+    /// Makes a standard duration from one of a policy or a record.
+    package init(_ duration: CoreDuration) {
         self = .nanoseconds(duration.nanoseconds)
     }
 }

@@ -1,8 +1,7 @@
 /// When the values of one key fall due: a debounce or a throttle, with its options (<doc:Semantics>, sections 3 and 4).
 ///
 /// A policy is always valid: the functions that create one throw a ``PolicyError`` for settings that break a rule.
-/// Create one from settings that come from a file or a server, and pass it to `Debouncer(policy:)`,
-/// `Throttler(policy:)` or one of their keyed and durable forms.
+/// Create one to check settings that come from a file or a server; durable debouncers and throttlers also take one.
 @frozen
 public struct Policy: Hashable, Sendable {
     /// Whether a policy waits for a pause, or limits how often it executes.
@@ -19,21 +18,21 @@ public struct Policy: Hashable, Sendable {
     /// Whether this is a debounce or a throttle; debouncers and throttlers check it.
     public let kind: Kind
     /// The quiet period of a debounce, the interval of a throttle.
-    public let wait: CoreDuration
+    @usableFromInline package let wait: CoreDuration
     /// The ends of a burst or window at which values are executed; never empty.
     public let edges: Edges
     /// The effect of the delay of a later submit on one that is running. A throttle ignores it.
     public let delayRule: DelayRule
 
     /// The least time between two due instants of a key; zero if there is no limit. A throttle has none.
-    public let spacing: CoreDuration
+    @usableFromInline package let spacing: CoreDuration
 
     // Stored so that the absence of a limit needs no branch in a submit.
     @usableFromInline package let longestWait: CoreDuration
     @usableFromInline let largestCount: Int
 
     /// The longest time that a value of a debounce waits; nil if there is no limit.
-    public var maxWait: CoreDuration? { longestWait == .infinite ? nil : longestWait }
+    package var maxWait: CoreDuration? { longestWait == .infinite ? nil : longestWait }
 
     /// The number of pending submits that executes them without further waiting; nil if there is no limit.
     public var maxCount: Int? { largestCount == .max ? nil : largestCount }
@@ -248,107 +247,6 @@ extension Policy {
         every interval: Duration, edges: Edges = [.leading, .trailing], maxCount: Int? = nil
     ) throws(PolicyError) -> Policy {
         try throttle(interval: CoreDuration(interval), edges: edges, maxCount: maxCount)
-    }
-}
-
-/// A setting that breaks a rule (<doc:Semantics>, section 10). Its ``description`` says what was given and what is
-/// allowed, for the author of the setting.
-@nonexhaustive
-public enum PolicyError: Error, Hashable, Sendable {
-    /// The wait of a debounce is negative.
-    case negativeWait(CoreDuration)
-    /// The interval of a throttle is negative.
-    case negativeInterval(CoreDuration)
-    /// The `maxWait` is shorter than the wait.
-    case maxWaitBelowWait(maxWait: CoreDuration, wait: CoreDuration)
-    /// The edges contain neither leading nor trailing.
-    case noEdges
-    /// The `maxCount` is less than 1.
-    case maxCountBelowOne(Int)
-    /// A `maxCount` is given, but not the trailing edge: nothing is ever pending.
-    case maxCountWithoutTrailing(Int)
-    /// The spacing is negative.
-    case negativeSpacing(CoreDuration)
-    /// A spacing is given, but not the trailing edge: nothing could wait for it.
-    case spacingWithoutTrailing(CoreDuration)
-    /// The `maxConcurrent` is less than 1.
-    case maxConcurrentBelowOne(Int)
-    /// The `maxPending` is less than 1.
-    case maxPendingBelowOne(Int)
-    /// The `capacity` is less than 1.
-    case capacityBelowOne(Int)
-    /// The `maxBatch` is less than 1.
-    case maxBatchBelowOne(Int)
-    /// A `maxBatch` is given, but an execution gets a single value anyway: only collecting and merging give it more.
-    case maxBatchOfOneValue(Int)
-    /// The `maxRunning` is less than 1.
-    case maxRunningBelowOne(Int)
-    /// The limit allows less than one start.
-    case limitBelowOne(Int)
-    /// The limit counts starts in no time.
-    case limitWithoutPeriod(CoreDuration)
-    /// The burst of a limit is less than 1, or more than all its starts.
-    case burstOutOfRange(Int, starts: Int)
-    /// The rate of a bucket is less than 1.
-    case bucketRateBelowOne(Int)
-    /// The burst of a bucket is less than 1.
-    case bucketBurstBelowOne(Int)
-    /// `cancelRunning`, `replace` or `share` together with collecting or merging: values would be lost.
-    case overlapLosesValues(OverlapPolicy)
-}
-
-extension PolicyError: CustomStringConvertible {
-    /// The value given and the rule, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
-    public var description: String {
-        switch self {
-        case .negativeWait(let wait):
-            "the wait is \(wait), but must be zero or more"
-        case .negativeInterval(let interval):
-            "the interval is \(interval), but must be zero or more"
-        case .maxWaitBelowWait(let maxWait, let wait):
-            "the maxWait is \(maxWait), but must be at least the wait of \(wait)"
-        case .noEdges:
-            "the edges are empty, but must contain leading, trailing, or both"
-        case .maxCountBelowOne(let count):
-            "the maxCount is \(count), but must be 1 or more"
-        case .maxCountWithoutTrailing(let count):
-            "the maxCount is \(count), but needs the trailing edge: without it nothing is ever pending"
-        case .negativeSpacing(let spacing):
-            "the spacing is \(spacing), but must be zero or more"
-        case .spacingWithoutTrailing(let spacing):
-            "the spacing is \(spacing), but needs the trailing edge: without it nothing can wait"
-        case .maxConcurrentBelowOne(let count):
-            "the maxConcurrent is \(count), but must be 1 or more"
-        case .maxPendingBelowOne(let count):
-            "the maxPending is \(count), but must be 1 or more"
-        case .capacityBelowOne(let count):
-            "the capacity is \(count), but must be 1 or more"
-        case .maxBatchBelowOne(let count):
-            "the maxBatch is \(count), but must be 1 or more"
-        case .maxBatchOfOneValue(let count):
-            "the maxBatch is \(count), but only collecting and merging give an execution more than one value"
-        case .maxRunningBelowOne(let count):
-            "the maxRunning is \(count), but must be 1 or more"
-        case .limitBelowOne(let starts):
-            "the limit is \(starts), but must be 1 or more"
-        case .limitWithoutPeriod(let period):
-            "the limit is over \(period), but must be over more than no time"
-        case .burstOutOfRange(let burst, let starts):
-            "the burst is \(burst), but must be from 1 to the limit of \(starts)"
-        case .bucketRateBelowOne(let rate):
-            "the rate of the bucket is \(rate), but must be 1 or more"
-        case .bucketBurstBelowOne(let burst):
-            "the burst of the bucket is \(burst), but must be 1 or more"
-        case .overlapLosesValues(.replace):
-            "whileRunning is replace, which would lose values that are collected or merged: use restart"
-        case .overlapLosesValues(.share):
-            "whileRunning is share, which would lose values that are collected or merged: use queue"
-        case .overlapLosesValues:
-            """
-            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use \
-            restart, or keep the latest value
-            """
-        }
     }
 }
 

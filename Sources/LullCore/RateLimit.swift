@@ -19,7 +19,7 @@ public struct RateLimit: Hashable, Sendable {
     /// The most starts in any window; at least 1.
     public let starts: Int
     /// The length of a window, more than zero.
-    public let period: CoreDuration
+    package let period: CoreDuration
     /// The most starts at one instant, from 1 to `starts`.
     public let burst: Int
     /// Whether this was given as a bucket with a rate or a burst of less than 1. A bucket that keeps the rules is
@@ -33,7 +33,7 @@ public struct RateLimit: Hashable, Sendable {
     }
 
     /// Creates a limit from a duration of the core.
-    public init(starts: Int, period: CoreDuration, burst: Int) {
+    package init(starts: Int, period: CoreDuration, burst: Int) {
         self.starts = starts
         self.period = period
         self.burst = burst

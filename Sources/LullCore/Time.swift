@@ -50,7 +50,8 @@ public struct CoreInstant: Hashable, Comparable, Sendable {
 /// A length of time in whole nanoseconds, for policies and the engine; ``infinite`` stands for everything that is too
 /// long to count.
 ///
-/// `Lull` converts between it and `Duration`, in both directions: `CoreDuration(.seconds(2))`, `Duration(policy.wait)`.
+/// Only `LullEmbedded` takes it: a microcontroller without an operating system has no numbers of 128 bits, which
+/// `Duration` consists of. Everywhere else durations are `Duration`.
 @frozen
 public struct CoreDuration: Hashable, Comparable, Sendable {
     /// The length in nanoseconds.

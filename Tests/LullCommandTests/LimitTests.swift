@@ -58,7 +58,7 @@ struct LimitTests {
         (["--limit", "3"], "give a number of starts and a time, such as 40/1m, not \"3\""),
         (["--limit", "0/1m"], "give a number of starts and a time"), (["--limit", "3/10"], "\"10\" has no unit"),
         (["--limit", "3/0"], "the time must be more than zero"), (["--burst", "2"], "--burst needs --limit"),
-        (["--limit", "3/10s", "--burst", "4"], "--burst is 4, but must be from 1 to the 3 of --limit"),
+        (["--limit", "3/10s", "--burst", "4"], "--burst is 4, but must be from 1 to the --limit of 3"),
     ])
     func `wrong values are explained`(_ options: [String], _ message: String) throws {
         for subcommand in ["filter", "simulate", "tune"] {

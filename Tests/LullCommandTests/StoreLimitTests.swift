@@ -61,6 +61,6 @@ struct StoreLimitTests {
         #expect(try store.run("submit --limit 20/1m --change-policy k v").ending == 0)
         #expect(try store.run("submit --max-running 6 k v").errors.contains("--max-running 5"))
         let burst = try store.run("submit --limit 20/1m --burst 30 --change-policy k v")
-        #expect(burst.errors.contains("--burst is 30, but must be from 1 to the 20 of --limit"), "\(burst.errors)")
+        #expect(burst.errors.contains("--burst is 30, but must be from 1 to the --limit of 20"), "\(burst.errors)")
     }
 }

@@ -141,6 +141,25 @@ struct PolicyTests {
     }
 
     @Test
+    func `an error has the code of its rule`() {
+        let errors: [PolicyError] = [
+            .negativeWait(0), .negativeInterval(0), .maxWaitBelowWait(maxWait: 0, wait: 0), .noEdges,
+            .maxCountBelowOne(0), .maxCountWithoutTrailing(0), .negativeSpacing(0), .spacingWithoutTrailing(0),
+            .maxConcurrentBelowOne(0), .maxPendingBelowOne(0), .capacityBelowOne(0), .maxBatchBelowOne(0),
+            .maxBatchOfOneValue(0), .maxRunningBelowOne(0), .limitBelowOne(0), .limitWithoutPeriod(0),
+            .burstOutOfRange(0, starts: 0), .bucketRateBelowOne(0), .bucketBurstBelowOne(0),
+            .overlapLosesValues(.share),
+        ]
+        let codes: [PolicyError.Code] = [
+            .negativeWait, .negativeInterval, .maxWaitBelowWait, .noEdges, .maxCountBelowOne, .maxCountWithoutTrailing,
+            .negativeSpacing, .spacingWithoutTrailing, .maxConcurrentBelowOne, .maxPendingBelowOne, .capacityBelowOne,
+            .maxBatchBelowOne, .maxBatchOfOneValue, .maxRunningBelowOne, .limitBelowOne, .limitWithoutPeriod,
+            .burstOutOfRange, .bucketRateBelowOne, .bucketBurstBelowOne, .overlapLosesValues,
+        ]
+        #expect(errors.map { $0.code } == codes)
+    }
+
+    @Test
     func `edges have the names that records use`() {
         let edges: [Cause] = [.leading, .trailing, .maxWait, .maxCount, .flush]
         #expect(edges.map { "\($0.name)" } == ["leading", "trailing", "maxWait", "maxCount", "flush"])

@@ -143,13 +143,13 @@ extension Failure {
     /// What is wrong with a policy, in terms of options.
     init(_ error: PolicyError, _ subcommand: Subcommand) {
         let message =
-            switch error {
-            case .maxWaitBelowWait(let maxWait, let wait):
-                "--max-wait is \(maxWait), but must be at least the --wait of \(wait)"
+            switch error.code {
+            case .maxWaitBelowWait:
+                "\(error)".replacing("the maxWait", with: "--max-wait").replacing("the wait", with: "the --wait")
             case .maxCountWithoutTrailing: "--max-count needs the trailing edge: without it nothing is ever pending"
             case .spacingWithoutTrailing: "--spacing needs the trailing edge: without it nothing can wait"
-            case .burstOutOfRange(let burst, let starts):
-                "--burst is \(burst), but must be from 1 to the \(starts) of --limit"
+            case .burstOutOfRange:
+                "\(error)".replacing("the burst", with: "--burst").replacing("the limit", with: "the --limit")
             default: "\(error)"
             }
         self = .usage(message, subcommand)

@@ -60,12 +60,12 @@ lint: ## Report sources in any other style, and tests that sleep.
 embedded: ## Build the core as Embedded Swift, and run it as WebAssembly.
 	@scripts/embedded
 
-firmware: ## Build the programs in Firmware for a Cortex-M4 that QEMU emulates, and print what they need.
+firmware: ## Build the programs in Examples/Firmware for a Cortex-M4 that QEMU emulates, and print what they need.
 	@scripts/firmware
 
 test-firmware: ## Run them in QEMU, which is installed if missing: contacts that bounce, all conformance cases, and the figures.
 	@scripts/install-missing firmware
-	@cd Firmware/tests && SCRATCH=$(abspath $(SCRATCH)) PYTHONDONTWRITEBYTECODE=1 python3 -m unittest
+	@cd Examples/Firmware/tests && SCRATCH=$(abspath $(SCRATCH)) PYTHONDONTWRITEBYTECODE=1 python3 -m unittest
 
 playground: ## Build the page for trying Lull in a browser: SCRATCH/playground/index.html (.build/playground/index.html).
 	@scripts/playground
@@ -106,4 +106,4 @@ ci: ## Run everything that must pass before a change is merged.
 clean: ## Remove everything that was built.
 	@rm -rf $(SCRATCH) Benchmarks/.build
 
-SOURCES = Package.swift Sources Tests Playground/Engine Playground/tests Firmware/Controls Firmware/Programs Benchmarks/Package.swift Benchmarks/Sources Examples
+SOURCES = Package.swift Sources Tests Web/Playground/Engine Web/Playground/tests Benchmarks/Package.swift Benchmarks/Sources Examples

@@ -8,123 +8,123 @@
 
 static const lull_page_file shared[] = {
     {"base.css", (const char[]){
-#embed "../../Playground/page/base.css"
+#embed "../../Web/Shared/base.css"
     , 0}},
     {"frame.css", (const char[]){
-#embed "../../Serve/page/frame.css"
+#embed "../../Web/Shared/frame.css"
     , 0}},
     {"theme.js", (const char[]){
-#embed "../../Playground/page/theme.js"
+#embed "../../Web/Shared/theme.js"
     , 0}},
     {"marks.js", (const char[]){
-#embed "../../Playground/page/marks.js"
+#embed "../../Web/Shared/marks.js"
     , 0}},
     {"durations.js", (const char[]){
-#embed "../../Playground/page/durations.js"
+#embed "../../Web/Shared/durations.js"
     , 0}},
     {"text.js", (const char[]){
-#embed "../../Serve/page/text.js"
+#embed "../../Web/Shared/text.js"
     , 0}},
     {"names.js", (const char[]){
-#embed "../../Serve/page/names.js"
+#embed "../../Web/Shared/names.js"
     , 0}},
     {"door.js", (const char[]){
-#embed "../../Serve/page/door.js"
+#embed "../../Web/Shared/door.js"
     , 0}},
     {"stream.js", (const char[]){
-#embed "../../Serve/page/stream.js"
+#embed "../../Web/Shared/stream.js"
     , 0}},
     {"live.js", (const char[]){
-#embed "../../Serve/page/live.js"
+#embed "../../Web/Shared/live.js"
     , 0}},
     {"clock.js", (const char[]){
-#embed "../../Serve/page/clock.js"
+#embed "../../Web/Shared/clock.js"
     , 0}},
     {"episode.js", (const char[]){
-#embed "../../Serve/page/episode.js"
+#embed "../../Web/Shared/episode.js"
     , 0}},
     {"drawing.js", (const char[]){
-#embed "../../Serve/page/drawing.js"
+#embed "../../Web/Shared/drawing.js"
     , 0}},
     {"lines.js", (const char[]){
-#embed "../../Serve/page/lines.js"
+#embed "../../Web/Shared/lines.js"
     , 0}},
     {"figures.js", (const char[]){
-#embed "../../Serve/page/figures.js"
+#embed "../../Web/Shared/figures.js"
     , 0}},
     {0},
 };
 
 static const lull_page_file serve[] = {
     {"", (const char[]){
-#embed "../../Serve/page/index.html"
+#embed "../../Web/Serve/index.html"
     , 0}},
     {"style.css", (const char[]){
-#embed "../../Serve/page/style.css"
+#embed "../../Web/Serve/style.css"
     , 0}},
     {"words.js", (const char[]){
-#embed "../../Serve/page/words.js"
+#embed "../../Web/Serve/words.js"
     , 0}},
     {"events.js", (const char[]){
-#embed "../../Serve/page/events.js"
+#embed "../../Web/Serve/events.js"
     , 0}},
     {"history.js", (const char[]){
-#embed "../../Serve/page/history.js"
+#embed "../../Web/Serve/history.js"
     , 0}},
     {"looks.js", (const char[]){
-#embed "../../Serve/page/looks.js"
+#embed "../../Web/Serve/looks.js"
     , 0}},
     {"timeline.js", (const char[]){
-#embed "../../Serve/page/timeline.js"
+#embed "../../Web/Serve/timeline.js"
     , 0}},
     {"namespaces.js", (const char[]){
-#embed "../../Serve/page/namespaces.js"
+#embed "../../Web/Serve/namespaces.js"
     , 0}},
     {"rates.js", (const char[]){
-#embed "../../Serve/page/rates.js"
+#embed "../../Web/Serve/rates.js"
     , 0}},
     {"actions.js", (const char[]){
-#embed "../../Serve/page/actions.js"
+#embed "../../Web/Serve/actions.js"
     , 0}},
     {"workers.js", (const char[]){
-#embed "../../Serve/page/workers.js"
+#embed "../../Web/Serve/workers.js"
     , 0}},
     {"dead.js", (const char[]){
-#embed "../../Serve/page/dead.js"
+#embed "../../Web/Serve/dead.js"
     , 0}},
     {"keys.js", (const char[]){
-#embed "../../Serve/page/keys.js"
+#embed "../../Web/Serve/keys.js"
     , 0}},
     {"story.js", (const char[]){
-#embed "../../Serve/page/story.js"
+#embed "../../Web/Serve/story.js"
     , 0}},
     {"main.js", (const char[]){
-#embed "../../Serve/page/main.js"
+#embed "../../Web/Serve/main.js"
     , 0}},
     {0},
 };
 
 static const lull_page_file top[] = {
     {"", (const char[]){
-#embed "../../Serve/top/index.html"
+#embed "../../Web/Top/index.html"
     , 0}},
     {"style.css", (const char[]){
-#embed "../../Serve/top/style.css"
+#embed "../../Web/Top/style.css"
     , 0}},
     {"debouncer.js", (const char[]){
-#embed "../../Serve/top/debouncer.js"
+#embed "../../Web/Top/debouncer.js"
     , 0}},
     {"program.js", (const char[]){
-#embed "../../Serve/top/program.js"
+#embed "../../Web/Top/program.js"
     , 0}},
     {"timeline.js", (const char[]){
-#embed "../../Serve/top/timeline.js"
+#embed "../../Web/Top/timeline.js"
     , 0}},
     {"table.js", (const char[]){
-#embed "../../Serve/top/table.js"
+#embed "../../Web/Top/table.js"
     , 0}},
     {"main.js", (const char[]){
-#embed "../../Serve/top/main.js"
+#embed "../../Web/Top/main.js"
     , 0}},
     {0},
 };

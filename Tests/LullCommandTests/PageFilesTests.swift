@@ -49,7 +49,7 @@ struct PageFilesTests {
         let store = try TestStore(.file)
         _ = try store.run("submit --wait 1h a 1")
         let serve = try ServeProcess(store, ["--token-file", file.path])
-        try check(.serve, of: serve, written: ["Serve/page", "Playground/page"])
+        try check(.serve, of: serve, written: ["Web/Serve", "Web/Shared"])
         // What is not of the page is for those with a token, and for no browser to run.
         let answer = try serve.get("/api/me")
         #expect(answer.status == 401 && answer.fields["x-content-type-options"] == "nosniff")
@@ -59,7 +59,7 @@ struct PageFilesTests {
         let socket = ProgramSocket()
         let program = try socket.startProgram()
         try check(
-            .top, of: try ServeProcess(topOf: socket.path), written: ["Serve/top", "Serve/page", "Playground/page"])
+            .top, of: try ServeProcess(topOf: socket.path), written: ["Web/Top", "Web/Shared"])
         withExtendedLifetime(program) {}
     }
 }

@@ -93,7 +93,7 @@ struct TuneTests {
 
     @Test func `the figures of the typing trace are stable`() throws {
         let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../data/typing-article.jsonl").standardizedFileURL
+            .appendingPathComponent("../data/typing-article.jsonl").standardizedFileURL
         let found = try tuneReport("--waits 300ms,1s", String(contentsOf: article, encoding: .utf8))
         #expect(found.submits == 21411)
         #expect(found.debounce.waits[0].executions == 4852)

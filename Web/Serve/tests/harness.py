@@ -1,0 +1,91 @@
+"""Shared by the tests: a server with states of their own, and the page, opened afresh for each test."""
+
+import os
+import unittest
+
+from fake import Fake
+from webdriver import Browser
+
+TAB, ENTER, ESCAPE, SPACE, DOWN, UP, RIGHT, END, HOME = "\ue004", "\ue007", "\ue00c", " ", "\ue015", "\ue013", "\ue014", "\ue010", "\ue011"
+
+
+class PageTest(unittest.TestCase):
+    """Gives each test a page on a server of its own, and fails if the console shows a warning or an error."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.browser = Browser.shared()
+
+    def setUp(self):
+        # What the console may say, such as the status of a request that is refused on purpose.
+        self.allowed = []
+        self.fake = Fake()
+        self.addCleanup(self.fake.close)
+        self.browser.emulate()
+        self.browser.resize(1280, 900)
+
+    def tearDown(self):
+        complaints = [one for one in self.browser.complaints() if not any(part in one for part in self.allowed)]
+        self.browser.run("sessionStorage.clear()")
+        self.browser.leave()
+        self.assertEqual(complaints, [])
+
+    def open(self, scene=None, fragment=""):
+        """Opens the page, once a scene has been made."""
+        if scene:
+            scene(self.fake)
+        self.browser.open(self.fake.address, fragment)
+
+    @property
+    def orders(self):
+        return self.fake.namespaces["orders"]
+
+    def text(self, selector):
+        """Returns the text that is there, whether or not it is in sight."""
+        return self.browser.run("return document.querySelector(arguments[0])?.textContent.replace(/\\s+/g, ' ').trim() ?? null", selector)
+
+    def texts(self, selector):
+        return self.browser.run("""
+            return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility())
+                .map((one) => one.textContent.replace(/\\s+/g, " ").trim());
+        """, selector)
+
+    def is_shown(self, selector):
+        return self.browser.run("return document.querySelector(arguments[0])?.checkVisibility() ?? false", selector)
+
+    def press(self, selector):
+        """Clicks, wherever it is."""
+        self.browser.run("document.querySelector(arguments[0]).click()", selector)
+
+    def write(self, selector, text):
+        self.browser.run("""
+            const field = document.querySelector(arguments[0]);
+            field.value = arguments[1];
+            field.dispatchEvent(new Event("input", { bubbles: true }));
+        """, selector, text)
+
+    def open_key(self, name):
+        """Opens the story of a key that has a line."""
+        self.browser.run("""
+            [...document.querySelectorAll("#lines button")].find((one) => one.querySelector(".name").textContent === arguments[0]).click();
+        """, name)
+        self.until("document.getElementById('story-says').textContent !== 'Looking …'")
+
+    def until(self, condition, seconds=10):
+        """Waits for a condition. One about an element that is not there yet does not hold."""
+        script = f"try {{ return {condition}; }} catch (error) {{ if (error instanceof TypeError) return null; throw error; }}"
+        return self.browser.wait(script, seconds)
+
+    def until_text(self, selector, part, seconds=10):
+        self.browser.wait(f"return (document.querySelector({selector!r})?.textContent ?? '').replace(/\\s+/g, ' ').includes({part!r})", seconds)
+
+    def focused(self):
+        return self.browser.run("return document.activeElement.id || document.activeElement.tagName")
+
+    def sent(self, path):
+        """Returns the addresses that were asked for under a path."""
+        return [address for _, address, _, _ in self.fake.requests if address.startswith(f"/api/{path}")]
+
+    def overflow(self):
+        """Returns by how much the page is wider than the screen."""
+        return self.browser.run("return document.documentElement.scrollWidth - innerWidth")

@@ -51,10 +51,6 @@ class PageTest(unittest.TestCase):
         """, fragment)
         return self.browser.wait("return document.getElementById('notice').textContent")
 
-    def afresh(self):
-        """Lets the next test open the page anew."""
-        type(self).is_open = False
-
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
 

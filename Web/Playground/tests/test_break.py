@@ -1,7 +1,5 @@
 """What people write instead of Lull, beside it."""
 
-import unittest
-
 from harness import PageTest
 
 
@@ -60,22 +58,6 @@ class BreakTest(PageTest):
         self.assertEqual(self.rows(), [["2", "0", "0", "0", "“abc”"]] * 3)
         self.assertIsNone(self.browser.run("return document.querySelector('#break .bad')?.textContent ?? null"))
 
-    def test_an_edit_that_waits_for_the_end_of_a_save_is_shown_as_pending(self):
-        self.slow(True)
-        waits = self.browser.run("""
-            const { breaking } = playground;
-            const field = document.getElementById("break-field");
-            for (const text of ["a", "ab"]) {
-                field.value = text;
-                field.dispatchEvent(new Event("input"));
-                breaking.clock.advance(500);
-            }
-            return breaking.stage.lanes.map(({ pending }) => pending.map(({ first, due, count }) =>
-                [first, due].map((at) => Math.round(at - breaking.stage.calls[0].at)).concat(count)));
-        """)
-        # Of the task it runs, and Lull's save of it has been due since 800 ms.
-        self.assertEqual((waits[0], waits[2]), ([], [[500, 1000, 1]]))
-
     def test_a_slow_server_lets_the_tasks_saves_overtake_each_other(self):
         self.slow(True)
         self.do([0, "a"], [500, "ab"])
@@ -98,22 +80,10 @@ class BreakTest(PageTest):
         self.do([0, "a"], [1000, "ab"], [1100, "leave"])
         self.assertEqual(self.rows(), [["1", "1", "0", "0", "“a”"], ["1", "1", "0", "0", "“a”"], ["2", "0", "0", "0", "“ab”"]])
 
-    def test_a_save_that_has_begun_goes_on_when_the_screen_is_left(self):
-        self.slow(True)
-        self.do([0, "a"], [1000, "leave"])
-        self.assertEqual(self.lanes(), [[[300, 2500, "a"]]] * 3)
-
     def test_a_kill_takes_everything_from_all(self):
         self.slow(True)
         self.do([0, "a"], [1000, "ab"], [1100, "kill"])
         self.assertEqual(self.rows(), [["1", "2", "0", "0", "nothing"]] * 3)
-
-    def test_the_next_edit_begins_anew(self):
-        self.slow(False)
-        for button in ("leave", "kill"):
-            self.do([0, "a"], [100, button])
-            self.do([0, "b"], [900, "bc"])
-            self.assertEqual(self.rows(), [["2", "0", "0", "0", "“bc”"]] * 3)
 
     def two(self):
         self.browser.run("document.getElementById('break-two').click()")
@@ -128,26 +98,11 @@ class BreakTest(PageTest):
         self.assertEqual(self.rows(), [["1", "0", "0", "0", "“a”"]] * 3)
         self.assertIn("all three save promptly, and nothing is lost", self.says())
 
-    def test_a_save_under_way_reaches_the_server_while_its_machine_sleeps(self):
-        self.slow(True)
-        self.do([0, "a"], [400, "ab"], [600, "sleep"])
-        # The process hears of the first save's end when it wakes, and begins the second.
-        self.assertEqual(self.lanes(), [[[300, 5600, "a"], [5600, 6100, "ab"]]] * 3)
-        # The server had the first one long before, so nothing has replaced anything newer.
-        self.assertEqual(self.rows(), [["2", "0", "0", "0", "“ab”"]] * 3)
-
     def test_a_key_wakes_the_machine(self):
         self.slow(False)
         self.do([0, "a"], [100, "sleep"], [2000, "ab"])
         self.assertEqual(self.lanes(), [[[2000, 2100, "a"], [2300, 2400, "ab"]]] * 3)
         self.assertEqual(self.browser.run("return playground.breaking.stage.sleeps.map(({ at, until }) => until - at)"), [1900])
-
-    def test_leaving_or_killing_wakes_it_first(self):
-        self.slow(False)
-        for button in ("leave", "kill"):
-            self.do([0, "a"], [100, "sleep"], [1000, button])
-            saved = [] if button == "kill" else [[1000, 1100, "a"]]
-            self.assertEqual([[save for save in lane if save[1] > save[0]] for lane in self.lanes()], [saved] * 3, button)
 
     def test_a_slow_server_is_explained_by_what_came_of_it(self):
         self.slow(True)
@@ -175,15 +130,6 @@ class BreakTest(PageTest):
         self.do([0, "a"], [20_000, "b"], [20_500, "bc"], [21_000, "leave"])
         self.assertEqual([row[1] for row in self.rows()], ["0", "1", "0"])
         self.assertIn("lost 0 and 1 edit. Lull saves what waits", self.says())
-
-    def test_what_a_sleeping_machine_was_said_to_keep_is_not_said_when_the_screen_is_left(self):
-        self.slow(False)
-        self.do([0, "a"], [50, "ab"], [100, "abc"], [150, "sleep"])
-        self.assertIn("nothing is lost", self.says())
-        self.do([0, "a"], [50, "ab"], [100, "abc"], [150, "sleep"], [200, "leave"])
-        self.assertEqual([row[1] for row in self.rows()], ["3", "3", "0"])
-        self.assertNotIn("nothing is lost", self.says())
-        self.assertIn("lost 3 edits each", self.says())
 
     def test_a_kill_says_what_went_and_leads_to_the_stores(self):
         self.slow(True)
@@ -223,57 +169,6 @@ class BreakTest(PageTest):
             self.assertIn("type first, and do it before the 300 ms have passed", self.says(), button)
         self.assertEqual(self.browser.run("return playground.breaking.stage.marks"), [])
 
-    def test_what_stops_the_typing_says_so(self):
-        for button in ("leave", "kill", "sleep"):
-            self.browser.run("""
-                document.getElementById("break-type").click();
-                playground.breaking.clock.advance(1500);
-            """)
-            count = self.browser.run("return playground.breaking.stage.submits.length")
-            self.do([0, button])
-            self.assertEqual(self.browser.run("return playground.breaking.stage.submits.length"), count)
-            self.assertTrue(self.says().startswith("The typing stopped. "), button)
-            self.browser.run("playground.breaking.clock.advance(20_000)")
-
-    def test_what_is_lost_is_seen_to_have_waited(self):
-        self.slow(False)
-        self.browser.run("""
-            window.drawn = [];
-            for (const name of ["fillRect", "fillText"]) {
-                const draw = CanvasRenderingContext2D.prototype[name];
-                CanvasRenderingContext2D.prototype[name] = function (...what) {
-                    if (this.canvas.id === "break-timeline" && (name === "fillText" || this.globalAlpha < 0.4)) drawn.push(what);
-                    return draw.apply(this, what);
-                };
-            }
-            document.getElementById("break").scrollIntoView();
-        """)
-        self.addCleanup(self.afresh)
-        self.do([0, "a"], [100, "ab"], [200, "leave"])
-        self.browser.wait("return drawn.some(([text]) => text === 'screen left')")
-        bars, crosses = self.browser.run("""
-            const from = drawn.findLastIndex(([text]) => text === "edits");
-            const last = drawn.slice(from < 0 ? 0 : from);
-            return [last.filter((one) => one.length === 4 && one[3] === 10).map(([, , width]) => width), last.filter(([text]) => text === "×").length];
-        """)
-        self.assertEqual(crosses, 2)
-        # Two lost ones and Lull's, which waited as long.
-        self.assertEqual(len(bars), 3)
-        self.assertGreater(min(bars), 10)
-
-    def test_the_table_does_not_move_when_the_note_speaks(self):
-        for width in (1280, 390):
-            self.browser.resize(width, 900)
-            places = set()
-            for steps in ([], [[0, "leave"]], [[0, "type"]], [[0, "a"], [100, "sleep"]], [[0, "type"], [1500, "leave"]], [[0, "type"], [1500, "kill"]],
-                          [[0, "two"], [10, "type"]], [[0, "ab"], [100, "sleep"]]):
-                self.do(*steps)
-                places.add(self.browser.run("""
-                    return document.getElementById("break-table").offsetTop - document.getElementById("break-says").offsetTop;
-                """))
-            self.two()
-            self.assertEqual(len(places), 1, (width, places))
-
     def test_two_machines_double_the_saves_of_all_three(self):
         self.two()
         self.slow(False)
@@ -289,13 +184,6 @@ class BreakTest(PageTest):
         self.do([0, "a"], [100, "ab"])
         self.assertEqual(self.rows(), [["2", "0", "1", "2", "“a”"]] * 3)
 
-    def test_edits_far_apart_are_not_doubled_by_two_machines(self):
-        self.two()
-        self.slow(False)
-        self.do([0, "a"], [1000, "ab"], [2000, "abc"])
-        self.assertEqual(self.rows(), [["3", "0", "0", "0", "“abc”"]] * 3)
-        self.assertEqual(self.browser.run("return playground.breaking.stage.submits.map(({ key }) => key)"), ["A", "B", "A"])
-
     def test_a_machine_that_wakes_replaces_what_the_other_has_saved_meanwhile(self):
         self.two()
         self.slow(False)
@@ -309,16 +197,6 @@ class BreakTest(PageTest):
         self.slow(False)
         self.do([0, "a"], [100, "ab"], [200, "kill"])
         self.assertEqual(self.rows(), [["1", "1", "0", "0", "“a”"]] * 3)
-
-    def test_one_machine_again_starts_over(self):
-        self.two()
-        self.do([0, "a"], [100, "ab"])
-        self.two()
-        self.assertEqual(self.rows(), [["0", "0", "0", "0", "nothing"]] * 3)
-        self.slow(False)
-        self.do([0, "a"], [100, "ab"])
-        self.assertEqual(self.rows(), [["1", "0", "0", "0", "“ab”"]] * 3)
-        self.assertEqual(self.says(), "")
 
     def test_random_edits_are_never_lost_stale_or_doubled_with_lull(self):
         self.browser.run("""
@@ -349,18 +227,6 @@ class BreakTest(PageTest):
         self.assertEqual([row[4] for row in self.rows()], ["“weather in lisbon”"] * 3)
         self.assertEqual(self.rows()[0], ["3", "0", "1", "2", "“weather in lisbon”"])
 
-    def test_the_code_is_shown(self):
-        self.assertIn("Task.sleep(for: .milliseconds(300))", self.browser.text("#break-task"))
-        self.assertIn("Debouncer(for: .milliseconds(300))", self.browser.text("#break-lull"))
-
-    def test_what_came_of_the_edits_stands_right_below_the_note(self):
-        for width in (1280, 390):
-            self.browser.resize(width, 900)
-            row, caption = self.browser.run("""
-                return ["tbody", "caption"].map((part) => document.querySelector(`#break-table ${part}`).getBoundingClientRect().top);
-            """)
-            self.assertLess(row, caption, width)
-
     def test_it_fits_every_width(self):
         for width in (1280, 768, 390):
             self.browser.resize(width, 900)
@@ -369,7 +235,3 @@ class BreakTest(PageTest):
                 const wide = [...document.querySelectorAll("#break .scroll, #break table")].filter((one) => one.scrollWidth > one.clientWidth + 1);
                 return [document.documentElement.scrollWidth, wide.length];
             """), [width, 0], width)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """What the page plays by itself, until the reader does something."""
 
-import unittest
-
 from harness import PAGE, StageCase
 
 
@@ -92,15 +90,6 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.run("return playground.stage.submits.length"), 9)
         self.assertEqual(self.browser.text("#pause"), "Play")
 
-    def test_a_look_while_it_is_played_ends_it(self):
-        self.begin("stage.submits.length === 3")
-        self.browser.run("document.getElementById('timeline').focus()")
-        self.browser.keys("\ue012")                         # left
-        self.assertEqual(self.browser.text("#turn"), "Your turn:")
-        self.advance(60_000)
-        self.assertEqual(self.browser.run(self.count), 3)
-        self.assertEqual(self.browser.text("#pause"), "Play")
-
     state = "return [playground.stage.submits.length, playground.timeline.isPaused, document.getElementById('pause').textContent]"
 
     def test_the_button_pauses_the_burst_and_plays_it_again(self):
@@ -121,19 +110,6 @@ class DemoTest(StageCase):
         # None of this was the reader's turn.
         self.assertEqual(self.browser.text("#turn"), "Try it:")
 
-    def test_a_call_goes_on_from_a_paused_demonstration_but_not_from_a_paused_picture_of_ones_own(self):
-        self.begin("stage.submits.length === 3")
-        self.browser.click("#pause")
-        self.browser.click("#submit")
-        # There is nothing left of what was paused.
-        self.assertEqual(self.browser.run(self.state), [1, False, "Pause"])
-        # A picture of one's own stays paused.
-        self.browser.click("#pause")
-        self.browser.click("#submit")
-        self.assertEqual(self.browser.run(self.state), [2, True, "Play"])
-        self.browser.click("#pause")
-        self.assertEqual(self.browser.run(self.state), [2, False, "Pause"])
-
     def test_enter_in_the_field_makes_one_call_as_its_button_does(self):
         self.begin(self.played)
         self.assertEqual(self.browser.text("#submit"), "One call")
@@ -145,17 +121,6 @@ class DemoTest(StageCase):
         self.assertEqual(self.browser.run("return playground.stage.submits.map(({ value }) => value)"), [1, "a", 2, 3])
         # The page has not been left.
         self.assertEqual(self.browser.run("return location.search"), "")
-
-    def test_a_phone_shows_the_introduction_and_the_legend_above_the_picture(self):
-        self.browser.resize(390, 800)
-        self.begin(self.played)
-        legend, picture, links, button = self.browser.run("""
-            const rect = (selector) => document.querySelector(selector).getBoundingClientRect();
-            return [rect("#first-legend").bottom, rect(".seen").top, rect("[aria-label='Parts of the page']").height, rect("#submit").bottom];
-        """)
-        self.assertLessEqual(legend, picture)
-        self.assertLessEqual(links, 50)
-        self.assertLessEqual(button, 800)
 
     def test_with_reduced_motion_it_shows_one_burst(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
@@ -176,17 +141,6 @@ class DemoTest(StageCase):
         self.play(self.played)
         self.assertEqual(self.browser.text("#turn"), "Try it:")
 
-    def test_a_link_to_other_policies_shows_the_burst_to_a_reader_who_has_looked(self):
-        self.browser.emulate(prefers_reduced_motion="reduce")
-        self.browser.open(PAGE)
-        self.browser.run("document.getElementById('timeline').focus()")
-        self.browser.keys("\ue012")                         # left
-        self.browser.run("location.hash = '#!debounce,1s'")
-        self.browser.wait("return playground.stage.lanes.length === 1 && playground.stage.submits.length === 9")
-        # It is still the page's picture: a call of one's own begins on an empty stage.
-        self.browser.click("#submit")
-        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 1)
-
     def test_the_calls_are_those_of_the_demonstration_until_the_reader_makes_some(self):
         def caller():
             return [text for text in self.browser.run(self.written) if text in ("calls", "you")]
@@ -201,23 +155,3 @@ class DemoTest(StageCase):
         link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
         self.browser.open(PAGE, link)
         self.assertEqual(caller(), ["you"])
-
-    def test_what_was_missed_while_the_page_was_suspended_is_not_made_up_for(self):
-        self.begin()
-        counts = self.browser.run("""
-            const { stage, demo } = playground;
-            demo.play();
-            stage.clock.hold(stage.clock.now + 1600);
-            const counts = [stage.submits.length];
-            for (const later of [0, 60, Demo.burst[1]]) {
-                stage.clock.advance(later);
-                counts.push(stage.submits.length);
-            }
-            return counts;
-        """)
-        # The first one comes late, and the second one as long after it as ever.
-        self.assertEqual(counts, [0, 1, 1, 2])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """The calls of the stage are dragged, and every row is computed anew."""
 
-import unittest
-
 from harness import PAGE, StageCase
 
 SHIFT, LEFT, UP, DOWN = "\ue008", "\ue012", "\ue013", "\ue015"
@@ -117,44 +115,6 @@ class DragTest(StageCase):
         self.browser.keys(DOWN)
         self.assertIn("on the trailing edge, 9 calls behind it", self.browser.text("#detail"))
 
-    def test_a_burst_that_is_still_played_is_completed(self):
-        self.browser.open(PAGE)
-        self.hold()
-        self.play("stage.submits.length === 6")
-        self.frame()
-        self.browser.drag(self.point(0), self.point(0, 60))
-        self.assertEqual([value for value, _ in self.browser.run(self.TIMES)], list(range(1, 10)))
-        self.assertFalse(self.browser.run("return playground.demo.isPlaying"))
-        # The story has its own text, and not these numbers.
-        self.browser.run("document.querySelector('[data-scene=stale]').scrollIntoView()")
-        self.browser.wait("return playground.story.isTold")
-        self.play("stage.submits.at(-1)?.value === 'weather in lisbon'")
-
-    def test_the_stage_says_that_calls_can_be_dragged_until_one_has_been(self):
-        written = """
-            const texts = [];
-            const fill = CanvasRenderingContext2D.prototype.fillText;
-            CanvasRenderingContext2D.prototype.fillText = function (text) { texts.push(text); };
-            playground.timeline.draw();
-            CanvasRenderingContext2D.prototype.fillText = fill;
-            return texts.includes("← drag a call →");
-        """
-        for width in (1280, 390):
-            self.browser.resize(width, 800)
-            self.rest()
-            self.assertTrue(self.browser.run(written))
-            self.browser.drag(self.point(3), self.point(3, 50))
-            self.assertFalse(self.browser.run(written))
-
-    def test_no_call_goes_past_the_end(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(100)
-        self.browser.click("#gone")
-        self.advance(2000)
-        self.browser.drag(self.point(0), self.point(0, 300), self.point(0, 600))
-        self.assertEqual(self.browser.run("return playground.stage.calls.map((call) => call.do)"), ["submit", "release"])
-
     def test_what_is_dragged_in_a_story_is_the_readers(self):
         self.browser.emulate(prefers_reduced_motion="reduce")
         self.browser.open(PAGE)
@@ -164,7 +124,3 @@ class DragTest(StageCase):
         self.browser.wait("return document.querySelector('[data-fact=fewer]').textContent === '2 requests'")
         self.assertEqual(self.browser.run("return playground.stage.lanes.map(({ name }) => name)"),
                          ["a request for each key", "a request after 300 ms"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import json
 import os
-import unittest
 
 from harness import PAGE, ROOT, StageCase
 
@@ -93,7 +92,3 @@ class EngineTest(StageCase):
         self.assertLessEqual(os.path.getsize(PAGE), 580_000)
         names = self.browser.run("return performance.getEntriesByType('resource').map((entry) => entry.name)")
         self.assertEqual([name for name in names if not name.startswith(("data:", "blob:"))], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """The stage alone, in a frame of another page."""
 
-import unittest
-
 from harness import PAGE, StageCase
 
 
@@ -41,41 +39,9 @@ class FrameTest(StageCase):
             self.assertEqual(seen[:2], [True, [1, 2, 4]])
             self.assertLessEqual(seen[2], height, width)
 
-    def test_a_narrow_frame_has_one_row_for_each_policy_whose_name_is_still_read(self):
-        self.browser.resize(375, 700)
-        self.browser.open(PAGE, "#!embed&debounce,300ms&debounce,300ms,max-wait=1s")
-        self.browser.wait("return document.querySelectorAll('#lanes li').length === 2")
-        rows = self.browser.run("""
-            return [...document.querySelectorAll("#lanes li")].map((row) => {
-                const middles = [...row.querySelectorAll(".swatch, .headline, .wait")].map((one) => {
-                    const { top, bottom } = one.getBoundingClientRect();
-                    return (top + bottom) / 2;
-                });
-                const name = row.querySelector("b");
-                return [Math.max(...middles) - Math.min(...middles) < 8, name.offsetWidth, name.textContent];
-            });
-        """)
-        self.assertEqual(rows, [[True, 1, "debounce 300 ms"], [True, 1, "debounce 300 ms, longest wait 1 s"]])
-
-    def test_a_frame_is_high_enough_for_every_key(self):
-        self.set("key", "*")
-        source, height = self.written()
-        self.browser.resize(1200, height)
-        self.browser.open(PAGE, source[source.index("#"):])
-        self.assertLessEqual(self.browser.run("return document.documentElement.scrollHeight"), height)
-
     def test_a_frame_stays_one_when_its_policies_change(self):
         self.open("#!embed&debounce,250ms")
         self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 400 }, 0)")
         self.assertEqual(self.browser.run("return location.hash"), "#!embed&debounce,400ms")
         self.browser.run("location.hash = '#!debounce,400ms'")
         self.browser.wait("return !document.body.classList.contains('embed')")
-
-    def test_the_way_out_of_a_frame_leads_to_the_same_policies(self):
-        self.open("#!embed&debounce,250ms")
-        self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 400 }, 0)")
-        self.assertTrue(self.browser.run("return document.getElementById('whole').href").endswith("#!debounce,400ms"))
-
-
-if __name__ == "__main__":
-    unittest.main()

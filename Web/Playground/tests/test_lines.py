@@ -1,7 +1,5 @@
 """Runs at once have a line each: nothing that is drawn lies over a run, or over the name of a row."""
 
-import unittest
-
 from harness import PageTest
 
 # Draws a timeline, and returns which of its runs and texts lie over each other.
@@ -75,7 +73,3 @@ class LinesTest(PageTest):
             sceneClock.advance(3000);
         """)
         self.assert_apart("document.querySelector('#scene-search canvas').timeline", 6)
-
-
-if __name__ == "__main__":
-    unittest.main()

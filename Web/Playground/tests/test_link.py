@@ -1,9 +1,8 @@
-"""The link: policies, settings and calls, for others to see."""
+"""The link: policies, settings and calls, for others to see; and following one, also one that is wrong."""
 
 import json
-import unittest
 
-from harness import StageCase
+from harness import PAGE, StageCase
 
 
 class LinkTest(StageCase):
@@ -82,71 +81,6 @@ class LinkTest(StageCase):
         self.open(self.browser.run("return playground.linkWithCalls(playground.stage)")["link"])
         self.assertEqual(self.browser.run(calls), sent)
 
-    def test_a_link_has_a_cancel_of_what_is_running(self):
-        self.hold()
-        self.set("takes", "2s")
-        self.browser.click("#submit")
-        self.advance(600)
-        self.browser.run("document.getElementById('cancel-running').checked = true")
-        self.browser.click("#cancel")
-        self.advance(3000)
-        self.open(self.browser.run("return playground.linkWithCalls(playground.stage)")["link"])
-        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions[0].outcome"), "cancelled")
-
-    def test_a_call_that_comes_while_a_link_is_packed_is_in_the_next_one(self):
-        self.hold()
-        self.browser.run("""
-            window.packing = 0;
-            const pack = linkWithCalls;
-            window.linkWithCalls = async (stage) => {
-                const packed = await pack(stage);
-                packing += 1;
-                if (packing === 1) await new Promise((done) => { window.finish = done; });
-                return packed;
-            };
-        """)
-        self.browser.click("#submit")
-        self.browser.wait("return packing === 1")
-        self.browser.click("#cancel")
-        self.browser.wait("return /^It holds 2 calls/.test(document.getElementById('link-note').textContent)")
-        # The older one is ready last, and is not shown.
-        self.browser.run("finish(); return new Promise((done) => setTimeout(done))")
-        self.assertIn("It holds 2 calls", self.browser.text("#link-note"))
-
-    def test_a_link_without_calls_says_nothing_of_them(self):
-        self.browser.click("#submit")
-        self.browser.run("document.getElementById('start-over').click(); return new Promise((done) => setTimeout(done, 800))")
-        self.assertEqual(self.browser.text("#link-note"), "")
-
-    def test_a_link_of_a_link_ends_where_the_first_one_ended(self):
-        self.hold()
-        self.set("takes", "6s")
-        self.browser.click("#submit")
-        self.advance(20_000)
-        ends = []
-        for _ in range(3):
-            made = self.browser.run("return playground.linkWithCalls(playground.stage)")
-            # Where the link ends, rather than the clock, which has gone on since the link was followed.
-            ends.append(self.browser.run("""
-                const calls = await unpackCalls(arguments[0].split("&calls=")[1]);
-                return calls.at(-1).at;
-            """, made["link"]))
-            self.open(made["link"])
-            self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions[0].outcome"), "executed")
-        for end in ends:
-            self.assertAlmostEqual(end, 8300, delta=1)
-
-    def test_the_calls_of_a_link_are_in_the_picture(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(20_000)
-        self.browser.click("#submit")
-        self.open(self.browser.run("return playground.linkWithCalls(playground.stage)")["link"])
-        self.assertTrue(self.browser.run("""
-            const { timeline, stage } = playground;
-            return timeline.span === Number(document.getElementById("window").value) && timeline.bounds.left <= stage.calls[0].at;
-        """))
-
     def test_a_link_opens_on_a_window_in_which_its_calls_can_be_told_apart(self):
         self.hold()
         self.browser.run("""
@@ -169,35 +103,6 @@ class LinkTest(StageCase):
                              f"The picture shows the last {seen} calls of 400: a longer window shows more, less clearly.")
         self.browser.click("#submit")
         self.assertEqual(self.browser.text("#detail"), "")
-
-    def test_what_counts_for_the_window_are_the_calls_that_it_shows(self):
-        self.hold()
-        self.browser.run("""
-            for (let index = 0; index < 400; index++) playground.stage.clock.advance(20), playground.stage.submit("x");
-            for (let index = 0; index < 10; index++) playground.stage.clock.advance(1500), playground.stage.submit("x");
-        """)
-        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
-        self.open(link)
-        self.assertEqual(self.browser.run("return document.getElementById('window').value"), "10000")
-        self.assertEqual(self.browser.text("#detail"), "The picture shows the last 6 calls of 410: a longer window shows more, less clearly.")
-
-    def test_a_link_that_follows_another_one_shows_its_own_calls(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(2000)
-        first = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
-        self.browser.click("#submit")
-        self.advance(2000)
-        second = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
-        self.open(first)
-        self.hold()
-        self.advance(60_000)
-        self.browser.run("location.hash = arguments[0]", second)
-        self.browser.wait("return playground.stage.submits.length === 2 && playground.timeline.isPaused")
-        self.assertTrue(self.browser.run("""
-            const { timeline, stage } = playground;
-            return timeline.bounds.left <= stage.calls[0].at && timeline.now > stage.calls[1].at;
-        """))
 
     def test_a_link_holds_the_latest_calls_if_there_are_too_many(self):
         self.hold()
@@ -225,18 +130,6 @@ class LinkTest(StageCase):
         """)
         self.assertTrue(100 < count < 5000)
 
-    def test_of_too_many_calls_the_last_one_is_in_the_link(self):
-        self.hold()
-        last = self.browser.run("""
-            const { stage } = playground;
-            for (let index = 0; index < 3000; index++) {
-                stage.submit(index, { label: String(Math.random()) });
-                stage.clock.advance(10);
-            }
-            return playground.linkWithCalls(stage).then(({ link }) => unpackCalls(link.split("&calls=")[1])).then((calls) => calls.at(-2).value);
-        """)
-        self.assertEqual(last, 2999)
-
     def test_a_wrong_field_is_in_no_link_until_it_is_corrected(self):
         self.set("delay", "soon")
         self.assertIn("Not used", self.browser.text("#setting-wrong"))
@@ -246,5 +139,63 @@ class LinkTest(StageCase):
         self.assertIn("delay=2s", self.browser.text("#link"))
 
 
-if __name__ == "__main__":
-    unittest.main()
+class FollowingTest(StageCase):
+    def test_a_link_that_is_wrong_says_what_is_wrong(self):
+        for fragment, why in [
+                ("#!debounce,300ms&calls=xx", "damaged"), ("#!debounce,300ms&key=D", "“D” is no key"),
+                ("#!debounce,300ms&takes=soon", "not a duration"), ("#!bounce,1s", "neither debounce nor throttle")]:
+            self.open(fragment)
+            self.browser.wait("return !document.getElementById('notice').hidden")
+            self.assertIn(why, self.browser.text("#notice"))
+            self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
+
+    def test_a_link_that_is_wrong_leaves_the_page_alive(self):
+        self.browser.open(PAGE, "#!bounce,1s")
+        self.hold()
+        # The burst is played.
+        self.play("stage.submits.length === 9")
+        self.assertIn("neither debounce nor throttle", self.browser.text("#notice"))
+        self.browser.type("#type", "a")
+        self.assertTrue(self.browser.run("return document.getElementById('notice').hidden"))
+
+    def test_a_link_with_invalid_contents_changes_nothing(self):
+        for calls in ([[0, "a"], [float("inf"), "b"]], [[0, "a", "", 1e300]], [[1e16, "a"]], [[-5, "a"]], [["x", "a"]], [7], {}, None,
+                      [[0, "a", "", "", {}]], [[0, "a", "", "", -7]], [[0, "a"]] * 6000, [[0, {"do": "dance"}]]):
+            link = self.browser.run("""
+                const [text] = arguments;
+                const bytes = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+                return new Response(bytes).arrayBuffer().then((packed) => {
+                    const code = [...new Uint8Array(packed)].map((byte) => String.fromCharCode(byte)).join("");
+                    return "#!throttle,1s&calls=" + btoa(code).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+                });
+            """, json.dumps(calls).replace("Infinity", "1e400"))
+            self.assertIn("This link was not understood", self.follow(link), calls)
+            self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
+        for fragment in ("#!debounce,1s&delay=5constructor", "#!throttle,1s,max-wait=2s", "#!debounce,1s,edges=leading+up",
+                         "#!debounce,1s,max-wait=2s=3s"):
+            self.assertIn("This link was not understood", self.follow(fragment), fragment)
+            self.assertEqual(self.browser.run("return playground.stage.lanes.length"), 3)
+
+    def test_a_link_may_have_letters_that_browsers_escape(self):
+        self.open("#!debounce,500µs")
+        self.assertEqual(self.browser.run("return playground.stage.policies.map(({ wait }) => wait)"), [0.5])
+
+    def test_a_link_ends_what_is_being_played(self):
+        self.browser.run("playground.inputs.replay.play(playground.inputs.gaps, 20)")
+        self.browser.wait("return playground.stage.submits.length > 5")
+        self.browser.run("""
+            const stage = new playground.Stage();
+            stage.policies = [playground.policyFromLink("debounce,1s")];
+            stage.submit(1);
+            return playground.linkWithCalls(stage).then(({ link }) => { location.hash = link; });
+        """)
+        self.browser.wait("return playground.timeline.isPaused")
+        self.browser.run("return new Promise((done) => setTimeout(done, 500))")
+        self.assertEqual(self.browser.run("return [playground.stage.submits.length, playground.stage.clock.rate]"), [1, 1])
+
+    def test_the_way_back_from_a_section_leaves_the_stage_alone(self):
+        self.open("#!debounce,1s")
+        self.browser.click("#submit")
+        self.browser.run("location.hash = '#scenes'")
+        self.browser.run("return new Promise((done) => setTimeout(() => { history.back(); setTimeout(done, 500); }, 300))")
+        self.assertEqual(self.browser.run("return [location.hash, playground.stage.submits.length]"), ["#!debounce,1s", 1])

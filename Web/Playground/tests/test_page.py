@@ -1,8 +1,6 @@
 """Accessibility tests: keyboard, screen reader, narrow screens, reduced motion."""
 
-import unittest
-
-from harness import PAGE, PageTest
+from harness import PageTest
 
 
 class AccessibilityTest(PageTest):
@@ -117,7 +115,3 @@ class AccessibilityTest(PageTest):
         """)
         self.assertLess(frames, 20)
         self.assertGreater(frames, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import unittest
 
 from harness import StageCase
 
@@ -42,25 +41,6 @@ class PuzzleTest(StageCase):
                 is_pending = True
         return executions
 
-    def test_the_longest_wait_is_never_shorter_than_the_wait(self):
-        values = "return ['puzzle-wait', 'puzzle-max'].map((id) => Number(document.getElementById(id).value))"
-        self.set("puzzle-max", "5", "input")
-        self.assertEqual(self.browser.run(values), [5, 5])
-        self.set("puzzle-wait", "12", "input")
-        self.assertEqual(self.browser.run(values), [12, 12])
-
-    def test_a_solution_that_is_late_is_not_the_best_so_far(self):
-        says = "document.getElementById('puzzle-says').textContent"
-        self.browser.wait(f"return {says}.includes('That is more than 400 ms')")
-        self.assertNotIn("best so far", self.browser.run(f"return {says}"))
-
-    def test_a_slider_may_be_moved_during_the_search(self):
-        self.browser.run("""
-            document.getElementById("puzzle-tell").click();
-            document.getElementById("puzzle-wait").dispatchEvent(new Event("input"));
-        """)
-        self.browser.wait("return document.getElementById('puzzle-says').textContent.includes('There is none with fewer')")
-
     def test_answers_that_are_late_are_red(self):
         red = """
             const picture = document.getElementById("puzzle-picture").innerHTML;
@@ -72,7 +52,3 @@ class PuzzleTest(StageCase):
         self.browser.click("#puzzle-tell")
         self.browser.wait(f"return {says}.includes('There is none with fewer')")
         self.assertEqual(self.browser.run(red), [False, True])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,62 +1,9 @@
-"""Replays, with the clock running: what is executed is what `lull simulate` says, at every speed."""
+"""Replays, and the clock of the page, at any speed."""
 
-import json
-import os
-import subprocess
-import tempfile
-import unittest
-
-from harness import StageCase
+from harness import PageTest, StageCase
 
 
 class ReplayTest(StageCase):
-    OPTIONS = [["--wait", "300ms"], ["--wait", "300ms", "--max-wait", "1s"], ["--throttle", "500ms"]]
-
-    def simulate(self, trace, options):
-        """The values that the command executes, each with its instant in microseconds."""
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-            file.write(trace)
-            file.flush()
-            output = subprocess.run(
-                [os.environ["LULL"], "simulate", *options, "--format", "jsonl", file.name], check=True,
-                capture_output=True, text=True).stdout
-        runs = [json.loads(line) for line in output.splitlines()]
-        return [[round(run["at"] * 1e6), run["value"]] for run in runs]
-
-    def test_what_is_executed_is_the_same_at_every_speed(self):
-        # Twenty at once, at speeds from 1 to 20, each for about three seconds: the page has much to do, and its timers are late.
-        self.browser.run("""
-            const gaps = JSON.parse(document.getElementById("typing").textContent);
-            window.stages = Array.from({ length: 20 }, (_, index) => {
-                const stage = new playground.Stage();
-                stage.policies = playground.stage.policies;
-                const rate = index + 1;
-                let [count, span] = [0, 0];
-                while (count < gaps.length && span + gaps[count] < 3000 * rate) span += gaps[count++];
-                const replay = new playground.Replay(stage, () => { stage.isPlayed = true; });
-                replay.play(gaps.slice(0, count), rate);
-                stage.count = count;
-                return stage;
-            });
-        """)
-        # Something that keeps the page busy now and then.
-        self.browser.run("""
-            window.hog = setInterval(() => {
-                const end = performance.now() + 60;
-                while (performance.now() < end);
-            }, 150);
-        """)
-        self.browser.wait("return stages.every((stage) => stage.isPlayed && !stage.lanes.some((lane) => lane.isBusy))")
-        played = self.browser.run("""
-            clearInterval(window.hog);
-            return stages.map((stage) => ({ count: stage.count, trace: stage.trace, lanes: stage.lanes.map((lane) =>
-                lane.executions.map((run) => [Math.round((run.at - stage.origin) * 1000), run.value])) }));
-        """)
-        for speed, stage in enumerate(played, start=1):
-            self.assertGreater(stage["count"], 5)
-            for options, lane in zip(self.OPTIONS, stage["lanes"]):
-                self.assertEqual(lane, self.simulate(stage["trace"], options), f"{options} at {speed} ×")
-
     def test_the_recording_gives_the_same_executions_at_every_speed(self):
         found = []
         for speed in (1, 20):
@@ -83,48 +30,45 @@ class ReplayTest(StageCase):
         self.assertEqual(self.browser.run("return playground.stage.clock.rate"), 1)
         self.assertEqual(self.browser.text("#replay"), "Replay real typing")
 
-    def test_the_speed_can_be_changed_while_it_plays(self):
-        self.set("speed", "2", "input")
-        self.browser.click("#replay")
-        self.set("speed", "15", "input")
-        self.assertEqual(self.browser.run("return playground.stage.clock.rate"), 15)
 
-    def test_a_second_burst_takes_the_place_of_the_first(self):
-        self.hold()
-        self.browser.click("#burst")
-        self.advance(400)
-        self.browser.click("#burst")
-        self.advance(5000)
-        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 41)
-
-    def test_a_release_ends_it(self):
-        self.browser.click("#replay")
-        self.browser.click("#gone")
-        self.assertEqual(self.browser.text("#replay"), "Replay real typing")
-        self.assertEqual(self.browser.run("return playground.stage.clock.rate"), 1)
-
-    def test_the_picture_rests_after_it(self):
-        self.browser.run("playground.inputs.replay.play([0, 10])")
-        self.browser.wait("return !playground.inputs.replay.isPlaying")
-        self.hold()
-        self.advance(60_000)
-        self.assertFalse(self.browser.run("return playground.timeline.isLively"))
-
-    def test_a_policy_can_be_changed_while_a_recording_is_late(self):
-        self.browser.run("""
-            const { stage, inputs } = playground;
-            stage.policies = [playground.policyFromLink("debounce,300ms")];
-            inputs.replay.play([0, 200, 200, 200, 200, 200, 200]);
-            return new Promise((done) => setTimeout(() => {
-                const end = performance.now() + 700;
-                while (performance.now() < end);
-                stage.replace(0, stage.policies[0]);
-                done();
-            }, 100));
+class ClockTest(PageTest):
+    def test_time_goes_on_when_its_speed_changes(self):
+        jumps = self.browser.run("""
+            const clock = new Clock();
+            return new Promise((done) => setTimeout(() => done([20, 1].map((rate) => {
+                const before = clock.now;
+                clock.rate = rate;
+                return clock.now - before;
+            })), 300));
         """)
-        self.browser.wait("return !playground.inputs.replay.isPlaying && playground.stage.lanes[0].executions.length > 0")
-        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.map(({ count }) => count)"), [7])
+        for jump in jumps:
+            self.assertTrue(-1 < jump < 1000, jumps)
 
+    def test_a_timer_follows_the_speed(self):
+        for script in ("clock.rate = 20; wait();", "wait(); clock.rate = 20;"):
+            took = self.browser.run("""
+                return new Promise((done) => {
+                    const [clock, begin] = [new Clock(), performance.now()];
+                    const wait = () => clock.after(4000, () => done(performance.now() - begin));
+                """ + script + "});")
+            self.assertLess(took, 3000)
 
-if __name__ == "__main__":
-    unittest.main()
+    def test_an_event_lies_as_far_back_as_time_has_run_since(self):
+        late = self.browser.run("""
+            const clock = new Clock();
+            clock.rate = 20;
+            const event = { timeStamp: performance.now() };
+            while (performance.now() < event.timeStamp + 50);
+            return clock.now - clock.instant(event);
+        """)
+        self.assertGreater(late, 900)
+
+    def test_a_key_lies_where_it_was_pressed_on_a_busy_page_too(self):
+        late = self.browser.run("""
+            const event = new Event("input", { bubbles: true });
+            while (performance.now() < event.timeStamp + 200);
+            document.getElementById("type").value = "a";
+            document.getElementById("type").dispatchEvent(event);
+            return playground.stage.clock.now - playground.stage.submits[0].at;
+        """)
+        self.assertGreater(late, 190)

@@ -1,7 +1,5 @@
 """Tests that each scene does what its text says, on a clock that the test advances."""
 
-import unittest
-
 from harness import PageTest
 
 
@@ -165,7 +163,3 @@ class SceneTest(PageTest):
         self.press("draft", "[data-do=leave]")
         self.assertEqual(self.events("draft")[0], "saved 11 characters after 1 edit: you left the screen")
         self.assertEqual(self.fact("draft", "state"), "saved")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,8 +1,5 @@
 """The stage: what is done to it, what each policy executes of it, and its trace."""
 
-import json
-import unittest
-
 from harness import StageCase
 
 
@@ -87,16 +84,6 @@ class StageTest(StageCase):
         self.assertEqual(self.counters(0)["submitted"], 1)
         self.assertIn("Start over", self.browser.text("#notice"))
 
-    def test_a_trace_ends_with_the_release_as_the_policy_says(self):
-        ends = []
-        for end in ("when-due", "flush", "drop"):
-            self.open(f"#!debounce,1s,at-end={end}")
-            self.hold()
-            self.browser.click("#submit")
-            self.browser.click("#gone")
-            ends.append([json.loads(line).get("op") for line in self.browser.run("return playground.stage.trace").splitlines()])
-        self.assertEqual(ends, [[None], [None, "flush"], [None, "cancel"]])
-
     def test_a_changed_policy_plays_what_was_done(self):
         # Calls of every kind, and one stage that had the policies from the beginning.
         same = self.browser.run("""
@@ -160,11 +147,6 @@ class StageTest(StageCase):
             return [stage.keys, stage.marks, stage.submits.length, JSON.parse(stage.trace.split("\\n")[0]).at];
         """), [["A"], [], 1, 0])
 
-    def test_a_stage_with_one_key_has_that_key_alone(self):
-        self.set("key", "A")
-        self.browser.click("#submit")
-        self.assertEqual(self.browser.run("return playground.stage.keys"), ["A"])
-
     def test_a_call_that_is_handled_late_is_recorded_when_it_can_still_be_played(self):
         same = self.browser.run("""
             const runs = (stage) => JSON.stringify(stage.lanes.map((lane) => [lane.counters, lane.drops,
@@ -193,75 +175,9 @@ class StageTest(StageCase):
         for live, again in same:
             self.assertEqual(live, again)
 
-    def test_a_call_comes_after_what_was_due_before_it_however_late_the_page_is(self):
-        self.open("#!debounce,300ms&debounce,300ms,edges=leading+trailing,while-running=cancel&throttle,500ms")
-        self.browser.run("""
-            document.getElementById("cancel-running").checked = true;
-            const { stage, inputs } = playground;
-            const hog = (milliseconds) => {
-                const end = performance.now() + milliseconds;
-                while (performance.now() < end);
-            };
-            document.getElementById("submit").click();
-            hog(400);
-            document.getElementById("cancel").click();
-            document.getElementById("submit").click();
-            hog(50);
-            document.getElementById("submit").click();
-            hog(400);
-            document.getElementById("submit").click();
-            // And while a recording is played.
-            inputs.replay.play([0, 100, 100, 100, 100, 100, 1000]);
-            return new Promise((done) => setTimeout(() => {
-                hog(300);
-                document.getElementById("flush").click();
-                setTimeout(done, 1700);
-            }, 150));
-        """)
-        self.browser.wait("return !playground.stage.lanes.some((lane) => lane.isBusy)")
-        runs = """
-            return playground.stage.lanes.map((lane) => [lane.counters.submitted, lane.drops,
-                lane.executions.map(({ at, value, count, edge }) => [Math.round(1000 * (at - playground.stage.origin)), value, count, edge])]);
-        """
-        live = self.browser.run(runs)
-        self.assertEqual([submitted for submitted, *_ in live], [11, 11, 11])
-        self.browser.run("playground.stage.lanes.forEach((lane, index) => playground.stage.replace(index, lane.policy))")
-        self.assertEqual(self.browser.run(runs), live)
-
-    def test_the_time_to_the_next_due_instant_is_shown(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(100)
-        self.browser.wait("""
-            return document.querySelector("#counters td[data-count=nextDue]").textContent === "in 0.20 s";
-        """)
-
-    def test_what_is_pending_begins_with_its_first_submit(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(200)
-        self.browser.click("#submit")
-        self.assertEqual(self.browser.run("""
-            const [{ first, due, count }] = playground.stage.lanes[0].pending;
-            return [first - playground.stage.submits[0].at, Math.round(due - first), count];
-        """), [0, 500, 2])
-
     def test_events_are_described_in_words(self):
         self.hold()
         self.browser.type("#type", "hi")
         self.advance(400)
         self.assertIn("“hi” on the trailing edge, 2 calls behind it", self.browser.text("#log"))
         self.browser.wait("return document.getElementById('spoken').textContent.includes('2 calls.')")
-
-    def test_a_spacing_holds_back_what_comes_to_rest_too_soon(self):
-        self.set("option-spacing", "2s")
-        self.assertEqual(self.browser.text("#command"), "lull filter --wait 300ms --spacing 2s --at-end wait")
-        self.assertIn("options: .init(spacing: .seconds(2))", self.browser.text("#swift"))
-        self.assertIn("spacing 2 s", self.browser.text("#tab-0"))
-        self.set("option-kind", "throttle")
-        self.assertTrue(self.browser.run("return document.getElementById('option-spacing').disabled"))
-        self.assertIsNone(self.browser.run("return playground.stage.policies[0].spacing"))
-
-
-if __name__ == "__main__":
-    unittest.main()

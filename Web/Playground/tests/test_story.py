@@ -1,7 +1,5 @@
 """The story above the stage: each paragraph sets the stage."""
 
-import unittest
-
 from harness import PAGE, StageCase
 
 SCENES = ["keyboard", "bill", "stale", "draft", "worker"]
@@ -113,14 +111,6 @@ class StoryTest(StageCase):
         self.browser.click("#pause")
         self.play("stage.submits.length === 1")
 
-    def test_the_edits_of_a_reader_who_types_count_as_lost_before_the_screen_is_left(self):
-        self.begin()
-        self.read(4)
-        self.browser.run("playground.stage.clock.hold()")
-        self.browser.type("#type", "a draft")
-        self.assertEqual(self.facts("draft"), {"lost": "7 edits", "kept": "0"})
-        self.assertFalse(self.browser.run("return playground.stage.isOver"))
-
     def test_the_readers_keys_become_its_data(self):
         self.begin()
         self.read(1)
@@ -133,23 +123,6 @@ class StoryTest(StageCase):
         # And stay on the stage when the story is over.
         self.read(6)
         self.assertEqual(self.browser.run(self.LABELS), "my own words")
-
-    def test_keys_before_the_story_become_its_data_too(self):
-        self.begin()
-        self.browser.type("#type", "before it")
-        self.read(1)
-        self.assertEqual(self.browser.run(self.LABELS), "before it")
-
-    def test_a_scene_ends_after_the_readers_last_key_and_begins_again_with_the_next(self):
-        self.begin()
-        self.read(4)
-        self.hold()
-        self.browser.type("#type", "a draft")
-        self.play("stage.isOver")
-        self.assertEqual(self.facts("draft"), {"lost": "7 edits", "kept": "0"})
-        self.browser.type("#type", "xy")
-        self.assertEqual(self.browser.run(self.LABELS), "xy")
-        self.assertTrue(self.browser.run("return document.getElementById('notice').hidden"))
 
     def test_a_store_outlives_the_process(self):
         self.begin()
@@ -177,25 +150,6 @@ class StoryTest(StageCase):
             stage.clock.advance(400);
             return stage.lanes[0].executions.map(({ takes, outcome }) => [takes, outcome]);
         """), [[0, "executed"]])
-
-    def test_policies_of_the_readers_own_stay(self):
-        self.begin()
-        self.browser.wait("return document.querySelector('#lanes input')")
-        self.browser.run("""
-            const range = document.querySelector("#lanes input");
-            range.value = 100;
-            range.dispatchEvent(new Event("input", { bubbles: true }));
-        """)
-        own = self.browser.run(self.POLICIES)
-        self.read(2)
-        self.assertEqual(self.browser.run(self.POLICIES), own)
-
-    def test_a_jump_over_the_story_leaves_the_stage_alone(self):
-        self.begin()
-        self.browser.click("#submit")
-        self.browser.run("location.hash = '#policies'")
-        self.browser.run("return new Promise((done) => setTimeout(done, 300))")
-        self.assertEqual(self.browser.run("return playground.stage.submits.length"), 1)
 
     def test_who_comes_for_a_stage_finds_no_story_before_it_and_can_have_it(self):
         self.begin(fragment="#!debounce,1s")
@@ -229,24 +183,3 @@ class StoryTest(StageCase):
             }));
         """)
         self.assertEqual(kinds, [[scene, True, False] for scene in SCENES])
-
-    def test_a_kill_is_in_links_and_traces(self):
-        self.begin()
-        self.browser.run("""
-            const { stage } = playground;
-            stage.startOver();
-            stage.submit("a");
-            stage.kill();
-        """)
-        self.assertEqual(self.browser.run("return playground.stage.trace.split('\\n').filter(Boolean).map(JSON.parse).map(({ op }) => op ?? null)"),
-                         [None, "cancel"])
-        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
-        self.begin(fragment=link)
-        self.assertEqual(self.browser.run("""
-            const { stage } = playground;
-            return [stage.marks.map(({ name }) => name), stage.lanes[0].counters.cancelled];
-        """), [["kill -9"], 1])
-
-
-if __name__ == "__main__":
-    unittest.main()

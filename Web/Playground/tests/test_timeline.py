@@ -1,7 +1,5 @@
 """The timeline: what it shows, how it is visited, and how fast it is drawn."""
 
-import unittest
-
 from harness import StageCase
 
 
@@ -10,31 +8,6 @@ class TimelineTest(StageCase):
         """Visits an execution with the left arrow key."""
         self.browser.run("document.getElementById('timeline').focus()")
         self.browser.keys("\ue012")
-
-    def test_the_picture_moves_while_a_recording_pauses(self):
-        self.browser.run("""
-            playground.inputs.replay.play([0, 60_000]);
-            window.drawn = 0;
-            const { timeline } = playground;
-            const draw = timeline.draw.bind(timeline);
-            timeline.draw = () => { drawn += 1; draw(); };
-            timeline.span = 500;
-        """)
-        self.browser.run("return new Promise((done) => setTimeout(done, 1500))")
-        before = self.browser.run("return drawn")
-        self.browser.wait(f"return drawn > {before} + 3")
-        # Another recording takes its place.
-        self.browser.click("#replay")
-        self.assertEqual(self.browser.text("#replay"), "Stop the replay")
-
-    def test_the_picture_moves_as_long_as_something_is_pending(self):
-        self.open("#!debounce,1m")
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(40_000)
-        self.assertTrue(self.browser.run("return playground.timeline.isLively"))
-        self.advance(40_000)
-        self.assertFalse(self.browser.run("return playground.timeline.isLively"))
 
     def test_a_value_is_written_as_long_as_it_fits(self):
         self.open("#!debounce,100ms")
@@ -59,33 +32,6 @@ class TimelineTest(StageCase):
         self.set("type", "what will be the weather in vienna", "input")
         self.advance(500)
         self.assertEqual(self.browser.run(written)[-1], "…e weather in vienna")
-
-    def test_a_run_that_makes_way_for_a_newer_one_is_not_red(self):
-        self.hold()
-        reds = []
-        for rule in ("cancel", "concurrent"):
-            self.browser.run("""
-                const { stage } = playground;
-                stage.policies = [makePolicy("debounce", 100, { whileRunning: arguments[0] })];
-                stage.setHandler(2000, "never");
-                for (const at of [0, 500]) {
-                    stage.submit("a", { at: stage.clock.now });
-                    stage.clock.advance(500);
-                }
-                if (arguments[0] === "concurrent") stage.cancel(true);
-                stage.clock.advance(100);
-            """, rule)
-            reds.append(self.browser.run("""
-                const { timeline } = playground;
-                const fill = CanvasRenderingContext2D.prototype.fill;
-                let count = 0;
-                CanvasRenderingContext2D.prototype.fill = function (...all) { count += this.fillStyle === theme.bad; fill.apply(this, all); };
-                timeline.draw();
-                CanvasRenderingContext2D.prototype.fill = fill;
-                return count;
-            """))
-        self.assertEqual(reds[0], 0)
-        self.assertGreater(reds[1], 0)
 
     def test_time_stops_a_second_after_the_last_run_so_that_it_stays_in_sight(self):
         self.hold()
@@ -113,16 +59,6 @@ class TimelineTest(StageCase):
         self.assertIn("on the maxWait edge", self.browser.text("#detail"))
         self.browser.keys("\ue00c")                         # escape
         self.assertEqual(self.browser.text("#detail"), "")
-
-    def test_what_the_arrow_keys_choose_is_in_sight(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(60_000)
-        self.go_left()
-        self.assertTrue(self.browser.run("""
-            const { bounds, selected } = playground.timeline;
-            return bounds.left <= selected.first && selected.at <= bounds.right;
-        """))
 
     def test_a_click_chooses_the_execution_and_the_lane_that_it_hits(self):
         self.hold()
@@ -159,62 +95,6 @@ class TimelineTest(StageCase):
                 self.assertLessEqual(bottom, height)
         self.browser.resize(1280, 1000)
 
-    def test_the_description_of_an_execution_goes_with_it(self):
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(1000)
-        self.go_left()
-        self.assertNotEqual(self.browser.text("#detail"), "")
-        self.browser.run("playground.panel.replace({ ...playground.stage.policies[0], wait: 700 }, 0)")
-        self.assertEqual(self.browser.text("#detail"), "")
-        self.assertIsNone(self.browser.run("return playground.timeline.selected"))
-
-    def test_a_handler_that_began_before_the_window_is_drawn(self):
-        self.hold()
-        self.set("takes", "1m")
-        self.browser.click("#submit")
-        self.advance(30_000)
-        self.assertGreater(self.browser.run("""
-            let bars = 0;
-            const line = CanvasRenderingContext2D.prototype.lineTo;
-            CanvasRenderingContext2D.prototype.lineTo = function (x, y) {
-                if (x > 0) bars += this.startsOutside;
-                return line.call(this, x, y);
-            };
-            const move = CanvasRenderingContext2D.prototype.moveTo;
-            CanvasRenderingContext2D.prototype.moveTo = function (x, y) {
-                this.startsOutside = x < 0 ? 1 : 0;
-                return move.call(this, x, y);
-            };
-            playground.timeline.draw();
-            return bars;
-        """), 0)
-
-    def test_the_timeline_stays_quick_with_ten_thousand_events(self):
-        # The same picture with a hundred events and with ten thousand, in turn, so that the machine is the same for both.
-        few, many = self.browser.run("""
-            const { stage, timeline } = playground;
-            const fill = (count) => {
-                stage.startOver();
-                for (let index = 0; index < count; index++) {
-                    stage.submit(index);
-                    stage.clock.advance(900);
-                }
-            };
-            const measure = () => {
-                const start = performance.now();
-                for (let frame = 0; frame < 30; frame++) timeline.draw();
-                return (performance.now() - start) / 30;
-            };
-            stage.clock.hold();
-            fill(100);
-            const few = measure();
-            fill(10_000);
-            return [few, measure()];
-        """)
-        self.assertEqual(self.browser.run("return playground.stage.lanes[0].executions.length"), 10_000)
-        self.assertLess(many, 5 * few + 5)
-
     def test_ten_thousand_events_in_the_window_fit_in_one_frame(self):
         drawn = self.browser.run("""
             const { stage, timeline } = playground;
@@ -238,7 +118,3 @@ class TimelineTest(StageCase):
         self.assertLess(drawn, 6000)
 
     # MARK: - The link
-
-
-if __name__ == "__main__":
-    unittest.main()

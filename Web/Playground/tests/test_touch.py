@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import tempfile
-import unittest
 
 from harness import StageCase, TraceCase
 
@@ -54,36 +53,6 @@ class TouchTest(StageCase):
         self.assertEqual(self.executions(0), [[1, 1, "trailing", 1]])
         self.assertEqual(self.counters(0)["submitted"], 1)
 
-    def test_a_touch_is_seen_as_a_ring(self):
-        self.open("#!debounce,1s&debounce,300ms")
-        self.hold()
-        self.browser.click("#submit")
-        self.advance(500)
-        self.browser.click("#touch")
-        self.advance(200)
-        # A filled mark, a bar or nothing would not have the paper in the middle and ink around it.
-        seen = self.browser.run("""
-            const { timeline, stage } = playground;
-            const arcs = [];
-            const context = document.getElementById("timeline").getContext("2d");
-            const arc = context.arc;
-            context.arc = function (x, y, radius, ...angles) {
-                if (radius === 3.5) arcs.push([Math.round(x), y]);
-                arc.call(this, x, y, radius, ...angles);
-            };
-            timeline.draw();
-            delete context.arc;
-            const { left, right } = timeline.bounds;
-            const x = (stage.calls[1].at - left) / (right - left) * document.getElementById("timeline").clientWidth;
-            const scale = devicePixelRatio;
-            const [px, y] = arcs[0];
-            const row = [...context.getImageData(px * scale, y * scale, 5 * scale, 1).data];
-            return [arcs.map(([px, y]) => [px - Math.round(x), y]), row.slice(0, 4).join() !== row.slice(12 * scale, 12 * scale + 4).join()];
-        """)
-        top = self.browser.run("return playground.timeline.top")
-        self.assertEqual(seen, [[[0, top - 15], [0, top + 47]], True])
-        self.assertIn("a touch: still busy", self.browser.text("#timeline-help"))
-
     def test_a_touch_has_the_key_and_the_delay_of_the_fields(self):
         self.set("key", "B")
         self.set("delay", "2s")
@@ -105,39 +74,6 @@ class TouchTest(StageCase):
         self.assertEqual(link["count"], 400)
         self.open(link["link"])
         self.assertEqual([self.browser.run(self.EXECUTIONS), self.browser.run(touches), self.touches(0)], sent)
-
-    def test_a_trace_with_touches_gives_the_same_executions_under_lull_simulate(self):
-        policies = {
-            "debounce,300ms": ["--wait", "300ms"],
-            "debounce,300ms,max-wait=1s,combine=collect,while-running=restart":
-                ["--wait", "300ms", "--max-wait", "1s", "--combine", "collect", "--while-running", "restart"],
-            "debounce,300ms,edges=leading+trailing,delay-rule=extend,while-running=cancel":
-                ["--wait", "300ms", "--edges", "both", "--delay-rule", "extend", "--while-running", "cancel"],
-            "debounce,300ms,edges=leading": ["--wait", "300ms", "--edges", "leading"],
-            "throttle,300ms": ["--throttle", "300ms"],
-        }
-        self.hold()
-        self.browser.run(self.RANDOM, list(policies)[:4])
-        lanes = self.browser.run(self.EXECUTIONS)
-        self.browser.run(self.RANDOM, list(policies)[4:])
-        lanes += self.browser.run(self.EXECUTIONS)
-        trace = self.browser.run("return playground.stage.trace")
-        self.assertGreater(trace.count('"op":"touch"'), 80)
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-            file.write(trace)
-            file.flush()
-            for options, lane in zip(policies.values(), lanes):
-                output = subprocess.run(
-                    [os.environ["LULL"], "simulate", *options, "--run-time", "170ms", "--format", "jsonl", file.name],
-                    check=True, capture_output=True, text=True).stdout
-                runs = [json.loads(line) for line in output.splitlines()]
-                start = json.loads(trace.splitlines()[0])["at"]
-                simulated = [
-                    [*(round((run[name] - start) * 1e6) for name in ("at", "started", "ended")),
-                     run["key"], run["value"], run["count"], run["edge"], run["outcome"].replace("cancelled", "superseded")]
-                    for run in runs if "started" in run]
-                self.assertEqual(sorted(simulated, key=json.dumps), sorted(lane, key=json.dumps), options)
-                self.assertGreater(len(lane), 20)
 
 
 class TouchTraceTest(TraceCase):
@@ -166,7 +102,3 @@ class TouchTraceTest(TraceCase):
         # A wait of 50 ms would have made two executions of each pair, were it not for the touches.
         self.assertEqual(rows[0][0], "50ms")
         self.assertLess(int(rows[0][1]), 120)
-
-
-if __name__ == "__main__":
-    unittest.main()

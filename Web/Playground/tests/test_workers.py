@@ -1,7 +1,5 @@
 """Workers over a store, on a time line that goes both ways."""
 
-import unittest
-
 from harness import PageTest
 
 RIGHT, LEFT, HOME = "\ue014", "\ue012", "\ue011"
@@ -113,13 +111,6 @@ class IncidentTest(WorkersCase):
         self.assertSays("is killed by kill -9")
         self.assertSays(f"Worker {2 - worker} takes over letter 1, attempt 2")
 
-    def test_what_a_killed_machine_had_in_memory_is_lost_without_a_store(self):
-        self.do([100, "submit", "letter"], [500, "kill", 0], 9000)
-        store, memory = self.rows()
-        self.assertEqual((store["lost"], store["the server has"]), ("0", "letter 1"))
-        self.assertEqual((memory["lost"], memory["the server has"]), ("1", "nothing"))
-        self.assertEqual(self.bad(), [[], ["lost", "the server has"]])
-
     def test_who_sleeps_past_its_lease_is_refused_by_the_server(self):
         # Its handler does not ask whether it is cancelled.
         self.choose("ignores", "true")
@@ -132,14 +123,6 @@ class IncidentTest(WorkersCase):
         self.assertNothingLost()
         self.assertSays("refuses letter 1")
         self.assertEqual(self.past("past.spans.map(({ kind, at, until }) => [kind, until - at])"), [["asleep", 7000]])
-
-    def test_who_wakes_without_its_lease_cancels_its_handler(self):
-        self.do([100, "submit", "letter"], 1800)
-        worker = self.past("past.holds[0].worker")
-        self.do([1800, "sleep", worker, 7000], 12_000)
-        self.assertEqual(self.effects(), [[1 - worker, "letter 1", True]])
-        self.assertEqual(self.past("past.holds.map(({ how, isLost }) => [how, isLost])"), [["was cancelled", True], ["returned", False]])
-        self.assertNothingLost()
 
     def test_a_machine_that_wakes_without_a_store_replaces_what_is_newer(self):
         # The first edit is in the memory of the first machine, which falls asleep, the second one in that of the other.
@@ -218,34 +201,12 @@ class IncidentTest(WorkersCase):
         self.assertEqual(self.past("past.spans.map(({ kind }) => kind)"), ["ended"])
         self.assertSays("SIGTERM")
 
-    def test_a_worker_that_is_started_again_works(self):
-        self.choose("workers", 1)
-        self.do([100, "submit", "letter"], [500, "kill", 0], 4000)
-        self.assertEqual(self.past("past.holds.length"), 0)
-        self.press("start")
-        self.do(9000)
-        self.assertEqual(self.effects(), [[0, "letter 1", True]])
-        self.assertEqual(self.rows()[1]["lost"], "1")
-
     def test_four_workers_share_the_work(self):
         self.choose("workers", 4)
         self.assertEqual(self.browser.run("return document.querySelectorAll('#stores-which input').length"), 4)
         self.do([100, "submit", "letter"], [100, "submit", "list"], [100, "submit", "plan"], 5000)
         self.assertEqual(self.rows()[0]["saves"], "3")
         self.assertEqual(self.browser.text("#stores-table tbody tr th"), "4 workers, one store")
-
-
-    def test_with_fewer_workers_than_a_story_names_the_others_are_left_alone(self):
-        self.choose("story", 3)
-        self.choose("workers", 1)
-        self.do(30_000)
-        self.assertNothingLost()
-        self.choose("workers", 4)
-        self.do([30_000, "kill", 3])
-        self.choose("workers", 2)
-        self.assertEqual(self.browser.run("return document.querySelectorAll('#stores-which input').length"), 2)
-        self.do(35_000)
-        self.assertNothingLost()
 
     def test_what_is_given_up_for_something_newer_is_not_lost(self):
         self.do([100, "submit", "letter"], [200, "fail", 1], [2000, "submit", "letter"])
@@ -269,39 +230,6 @@ class IncidentTest(WorkersCase):
         self.assertSays("was dead, and is discarded")
         self.assertEqual((self.rows()[0]["dead"], self.rows()[0]["lost"]), ("0", "0"))
 
-    def test_a_kill_wakes_a_machine(self):
-        self.do([500, "sleep", 0, 6500], [1000, "kill", 0], [1100, "start", 0])
-        self.assertEqual(self.past("state.workers[0].state"), "alive")
-
-    def test_a_process_that_starts_while_its_machine_is_cut_off_is_shown_as_that(self):
-        self.do([500, "cutOff", 0, 6500], [1000, "kill", 0], [1200, "start", 0], 2000)
-        self.assertEqual(self.past("past.spans.filter(({ kind }) => kind === 'cut off').map(({ until }) => until)"), [None])
-        self.do(7500)
-        self.assertEqual(self.past("past.spans.filter(({ kind }) => kind === 'cut off').map(({ until }) => until)"), [7000])
-
-    def test_of_two_saves_in_the_place_of_one_one_is_doubled(self):
-        self.do([100, "submit", "letter"], [300, "submit", "letter"], 9000)
-        memory = self.rows()[1]
-        self.assertEqual((memory["saves"], memory["doubled"]), ("2", "1"))
-
-    def test_a_save_that_was_due_before_the_next_edit_came_is_not_too_early(self):
-        self.do([50, "submit", "letter"], [60, "submit", "list"], [1100, "submit", "letter"], [2300, "submit", "letter"], 12_000)
-        # Letter 2 is due at 2.1 s, and only waits for the end of letter 1. Letter 3 overlaps it on the other machine.
-        doubled = self.past("memory.runs.filter(({ key, isDouble }) => key === 'letter' && isDouble).map(({ value }) => value)")
-        self.assertEqual(doubled, [3])
-
-    def test_what_is_handed_out_again_was_taken_before(self):
-        self.choose("workers", 1)
-        self.do([100, "submit", "letter"], [1121, "cutOff", 0, 6500], [2000, "submit", "letter"], 3500)
-        first, second = self.past("past.waits")
-        self.assertIsNotNone(first["claimedAt"])
-        self.assertIsNone(second["claimedAt"])
-
-    def test_a_kill_ends_a_process_that_is_ending(self):
-        self.choose("workers", 1)
-        self.do([0, "takes", 6000], [100, "submit", "letter"], [200, "stop", 0], [300, "start", 0], [400, "kill", 0], 9000)
-        self.assertEqual((self.rows()[1]["saves"], self.rows()[1]["lost"]), ("0", "1"))
-
     def test_an_incident_takes_the_place_of_later_ones_and_an_edit_does_not(self):
         self.choose("story", 0)
         killed = "past.spans.some(({ kind }) => kind === 'killed')"
@@ -313,36 +241,6 @@ class IncidentTest(WorkersCase):
 
 
 class PlayheadTest(WorkersCase):
-    def test_while_it_is_dragged_a_long_history_stands_still(self):
-        self.do(*[[at, "submit", "letter"] for at in range(1000, 60_000, 2000)])
-        self.browser.run("document.getElementById('stores-timeline').scrollIntoView({ block: 'center' })")
-        instants = self.browser.run("""
-            const canvas = document.getElementById("stores-timeline");
-            canvas.setPointerCapture = () => {};
-            canvas.hasPointerCapture = () => true;
-            const { left, top, width } = canvas.getBoundingClientRect();
-            const at = (name, x) => {
-                canvas.dispatchEvent(new PointerEvent(name, { clientX: left + x, clientY: top + 30, pointerId: 1, bubbles: true }));
-                return playground.workers.now;
-            };
-            const all = [at("pointerdown", width / 2)];
-            for (let step = 1; step <= 6; step++) all.push(at("pointermove", width / 2 - step));
-            at("lostpointercapture", 0);
-            return all;
-        """)
-        steps = [before - after for before, after in zip(instants, instants[1:])]
-        self.assertTrue(all(0 < step < 50 for step in steps), instants)
-
-    def test_the_slider_reaches_the_end(self):
-        self.do([6010, "kill", 0], 6023.4)
-        self.seek(1000)
-        self.browser.run("""
-            const slider = document.getElementById("stores-at");
-            slider.value = slider.max;
-            slider.dispatchEvent(new Event("input"));
-        """)
-        self.assertEqual(self.browser.run("return playground.workers.now"), 6023.4)
-
     def story(self):
         self.do([100, "submit", "letter"], 1800)
         worker = self.past("past.holds[0].worker")
@@ -378,22 +276,6 @@ class PlayheadTest(WorkersCase):
         self.do(8000)
         self.assertEqual(self.past("past.submits.map(({ at, value }) => [at, value])"), [[100, "letter 1"], [3000, "letter 2"]])
         self.assertEqual(self.effects(), [])
-
-    def test_a_submit_at_an_earlier_instant_is_numbered_in_its_order(self):
-        self.do([100, "submit", "letter"], [3000, "submit", "letter"], 8000)
-        self.seek(1000)
-        self.browser.run("document.querySelector('#stores-keys button').click()")
-        self.do(8000)
-        self.assertEqual(self.past("past.submits.map(({ value }) => value)"), ["letter 1", "letter 2", "letter 3"])
-
-    def test_the_same_calls_give_the_same_records(self):
-        self.story()
-        first = self.words()
-        self.seek(500)
-        self.seek(9000)
-        self.assertEqual(self.words(), first)
-        self.choose("lease", 4000)
-        self.assertEqual(self.words(), first)
 
     def test_other_settings_show_what_would_have_happened(self):
         self.story()
@@ -514,18 +396,6 @@ class ShownTest(WorkersCase):
         now = self.browser.run("return playground.workers.now")
         self.assertEqual(self.browser.run("return new Promise((done) => requestAnimationFrame(() => done(playground.workers.now)))"), now)
 
-    def test_it_stops_when_nothing_is_to_come(self):
-        self.browser.emulate()
-        self.browser.run("document.getElementById('stores-speed').value = 4")
-        self.do([100, "submit", "letter"])
-        self.browser.wait("return !playground.workers.isPlaying")
-        self.assertEqual(self.rows()[0]["the server has"], "letter 1")
-
-    def test_reduced_motion_plays_nothing_by_itself(self):
-        self.choose("story", 0)
-        self.assertEqual(self.browser.run("return playground.workers.isPlaying"), False)
-        self.assertGreater(self.browser.run("return playground.workers.now"), 5000)
-
     def test_play_at_the_end_of_a_story_plays_it_again(self):
         self.choose("story", 0)
         self.press("play")
@@ -556,12 +426,6 @@ class ShownTest(WorkersCase):
         self.browser.type("#stores-field", "abc")
         self.assertEqual(self.past("past.submits.map(({ value }) => value)"), ["letter 1", "letter 2", "letter 3"])
 
-    def test_what_happens_is_said_aloud_while_it_plays(self):
-        self.browser.emulate()
-        self.browser.run("document.getElementById('stores-speed').value = 4")
-        self.do([100, "submit", "letter"])
-        self.browser.wait("return document.getElementById('stores-spoken').textContent.includes('letter 1')")
-
     def test_it_fits_every_width(self):
         for width in (1280, 768, 390):
             self.browser.resize(width, 900)
@@ -570,39 +434,3 @@ class ShownTest(WorkersCase):
                 const wide = [...document.querySelectorAll("#stores .scroll, #stores table")].filter((one) => one.scrollWidth > one.clientWidth + 1);
                 return [document.documentElement.scrollWidth, wide.length];
             """), [width, 0], width)
-
-    def test_it_is_drawn_in_both_schemes_and_on_paper(self):
-        for scheme in ("light", "dark"):
-            self.browser.emulate(prefers_color_scheme=scheme)
-            self.open()
-            self.browser.run("""
-                document.getElementById("stores-timeline").scrollIntoView();
-                return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-            """)
-            before, printed = self.browser.run("""
-                const canvas = document.getElementById("stores-timeline");
-                const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
-                // The playhead has the colour of ink: its brightest part.
-                const ink = () => {
-                    copy.clearRect(0, 0, canvas.width, canvas.height);
-                    copy.drawImage(canvas, 0, 0);
-                    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-                    const counts = new Map();
-                    for (let at = 0; at < data.length; at += 4) {
-                        const colour = data.slice(at, at + 3).join();
-                        if (data[at + 3] === 255) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-                    }
-                    return ["36,41,47", "230,237,243"].map((colour) => counts.get(colour) ?? 0);
-                };
-                const before = ink();
-                dispatchEvent(new Event("beforeprint"));
-                const printed = ink();
-                dispatchEvent(new Event("afterprint"));
-                return [before, printed];
-            """)
-            self.assertGreater(before[0 if scheme == "light" else 1], 500, scheme)
-            self.assertGreater(printed[0], 500, scheme)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,12 +1,8 @@
-"""A server with the interface of `lull serve` and a store of its own, whose states a test makes.
-
-fake.py [SCENE]: serves a scene of scenes.py on port 8385, to look at.
-"""
+"""A server with the interface of `lull serve` and a store of its own, whose states a test makes."""
 
 import base64
 import json
 import os
-import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -183,7 +179,7 @@ class Namespace:
 class Fake:
     """The server. A test changes what it has, and calls `changed`."""
 
-    def __init__(self, port=0):
+    def __init__(self):
         self.lock = threading.RLock()
         self.condition = threading.Condition(self.lock)
         self.version = 0
@@ -201,7 +197,6 @@ class Fake:
         # What was asked for: method, address, headers, body.
         self.requests = []
         self.done = []
-        self.delay = 0
         fake = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -222,7 +217,7 @@ class Fake:
             def handle_error(self, *_):
                 pass
 
-        self.server = Server(("127.0.0.1", port), Handler)
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_address[1]}/"
         self.is_open = True
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -264,17 +259,13 @@ class Fake:
         elif name == "events":
             self.events(request, query)
         else:
-            time.sleep(self.delay)
             try:
                 with self.lock:
                     answer = self.data(request.command, name, query, body, me)
             except LookupError as error:
                 self.send(request, 404, {"error": str(error.args[0])})
                 return
-            if isinstance(answer, bytes):
-                self.send(request, 200, answer)
-            else:
-                self.send(request, 200, answer)
+            self.send(request, 200, answer)
 
     def who(self, request):
         if not self.tokens:
@@ -286,26 +277,25 @@ class Fake:
         return {**self.me, "name": name, "role": role}
 
     @staticmethod
-    def send(request, status, answer):
-        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+    def write(request, status, kind, data, fields=()):
         request.send_response(status)
-        request.send_header("Content-Type", "application/octet-stream" if isinstance(answer, bytes) else "application/json")
-        request.send_header("Content-Length", str(len(data)))
+        for name, value in [("Content-Type", kind), ("Content-Length", str(len(data))), *fields]:
+            request.send_header(name, value)
         request.end_headers()
         request.wfile.write(data)
 
-    @staticmethod
-    def page(request, name):
+    def send(self, request, status, answer):
+        if isinstance(answer, bytes):
+            self.write(request, status, "application/octet-stream", answer)
+        else:
+            self.write(request, status, "application/json", json.dumps(answer).encode())
+
+    def page(self, request, name):
         with open(next(path for path in (os.path.join(folder, name) for folder in PAGE) if os.path.exists(path)), "rb") as file:
             data = file.read()
         kind = {".js": "text/javascript", ".css": "text/css", ".html": "text/html"}[os.path.splitext(name)[1]]
-        request.send_response(200)
-        request.send_header("Content-Type", f"{kind}; charset=utf-8")
-        request.send_header("X-Content-Type-Options", "nosniff")
-        request.send_header("Content-Security-Policy", POLICY)
-        request.send_header("Content-Length", str(len(data)))
-        request.end_headers()
-        request.wfile.write(data)
+        self.write(request, 200, f"{kind}; charset=utf-8", data,
+                   [("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", POLICY)])
 
     @staticmethod
     def instants(look):
@@ -481,12 +471,3 @@ class Fake:
             return {"done": "paused", "notes": []}
         namespace.paused = namespace.reason = None
         return {"done": "resumed", "notes": []}
-
-
-if __name__ == "__main__":
-    import scenes
-    server = Fake(8385)
-    getattr(scenes, sys.argv[1] if len(sys.argv) > 1 else "live")(server)
-    print(server.address, flush=True)
-    while True:
-        time.sleep(3600)

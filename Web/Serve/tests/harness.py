@@ -1,12 +1,21 @@
 """Shared by the tests: a server with states of their own, and the page, opened afresh for each test."""
 
-import os
+import time
 import unittest
 
 from fake import Fake
 from webdriver import Browser
 
 TAB, ENTER, ESCAPE, SPACE, DOWN, UP, RIGHT, END, HOME = "\ue004", "\ue007", "\ue00c", " ", "\ue015", "\ue013", "\ue014", "\ue010", "\ue011"
+# Counts how often the time line is drawn in a second.
+FRAMES = """
+    return new Promise((done) => {
+        let frames = 0;
+        const draw = lull.timeline.draw.bind(lull.timeline);
+        lull.timeline.draw = () => { frames += 1; draw(); };
+        setTimeout(() => { delete lull.timeline.draw; done(frames); }, 1000);
+    });
+"""
 
 
 class PageTest(unittest.TestCase):
@@ -89,3 +98,9 @@ class PageTest(unittest.TestCase):
     def overflow(self):
         """Returns by how much the page is wider than the screen."""
         return self.browser.run("return document.documentElement.scrollWidth - innerWidth")
+
+    def frames_become(self, is_wanted):
+        """Counts the frames of a second, until their number is as wanted."""
+        end = time.monotonic() + 20
+        while not is_wanted(count := self.browser.run(FRAMES)):
+            self.assertLess(time.monotonic(), end, f"{count} frames in a second")

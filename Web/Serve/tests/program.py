@@ -1,13 +1,9 @@
-"""A program that `lull top` can look into, whose states a test makes: the socket of LullInspection, with what a test says of it.
-
-program.py PATH: shows a few busy debouncers there, to look at.
-"""
+"""A program that `lull top` can look into, whose states a test makes: the socket of LullInspection, with what a test says of it."""
 
 import json
 import os
 import random
 import socket
-import sys
 import threading
 import time
 
@@ -83,9 +79,7 @@ class FakeProgram:
 
     def __init__(self, path, debouncers=(), name="Editor", process=4099):
         self.path, self.debouncers, self.name, self.process, self.left = path, list(debouncers), name, process, 0
-        self.is_open, self.is_silent = True, False
-        # What it sends instead.
-        self.line = None
+        self.is_open = True
         self.connections = 0
         if os.path.exists(path):
             os.unlink(path)
@@ -114,8 +108,7 @@ class FakeProgram:
         try:
             with connection:
                 while self.is_open:
-                    if not self.is_silent:
-                        connection.sendall((self.line or json.dumps(self.snapshot)).encode() + b"\n")
+                    connection.sendall(json.dumps(self.snapshot).encode() + b"\n")
                     time.sleep(0.25)
                 # What comes after the end would be another program's.
                 connection.shutdown(socket.SHUT_RDWR)
@@ -155,8 +148,3 @@ def busy():
     telemetry.rate, telemetry.bursts = 40, (4, 6)
     idle = Debouncer("App/Window.swift:303", "--throttle 16ms", 0.016, "Throttler")
     return [save, search, hub, upload, report, telemetry, idle]
-
-
-if __name__ == "__main__":
-    FakeProgram(sys.argv[1], busy())
-    threading.Event().wait()

@@ -1,7 +1,6 @@
 """The states that tests and pictures show."""
 
 import random
-import threading
 import time
 
 from fake import Dead, Key, Namespace, Run
@@ -181,65 +180,3 @@ def strange(fake):
     fake.me["store"] = f"sqlite:{MARKUP}.db"
     fake.namespaces = {"orders": made, f"tag {MARKUP}": Namespace(), "z" * 200: Namespace()}
     fake.changed()
-
-
-def live(fake, seed=1):
-    """Work that goes on: bursts of submits, workers that run what is due, a failure now and then."""
-    fake.namespaces = {"orders": orders(), "reminders": mail()}
-    made = fake.namespaces["orders"]
-    made.rules = "--wait 3s --max-wait 12s"
-    made.keys, made.oldest = {}, None
-    chance = random.Random(seed)
-    bursts = {}
-    number = [100]
-
-    def step(now):
-        if len(bursts) < 7 and chance.random() < 0.12:
-            bursts[chance.choice(CUSTOMERS).encode()] = now + chance.uniform(0.5, 9)
-        for name, until in list(bursts.items()):
-            if now > until:
-                del bursts[name]
-            elif chance.random() < 0.13:
-                key = made.keys.setdefault(name, Key())
-                if not key.pending:
-                    key.first = now
-                key.pending += 1
-                key.due = min(now + 3, key.first + 12)
-        for name, key in list(made.keys.items()):
-            if key.pending and key.due <= now:
-                key.ready_at = key.ready_at if key.ready else now
-                key.ready, key.pending, key.due = key.ready + key.pending, 0, None
-            if key.run and key.run.worker is not None and key.run.ends <= now:
-                failed = chance.random() < 0.15 and key.run.attempt < 3
-                if failed:
-                    key.run.worker, key.run.until, key.run.retry, key.run.error = None, None, now + 4, ERRORS[0]
-                else:
-                    made.end(name, "completed", key.run.submits, key.run.number)
-                    key.run = None
-            free = [worker for worker in made.workers if sum(key.run is not None and key.run.worker == worker for key in made.keys.values()) < 2]
-            if free and key.run and key.run.worker is None and key.run.retry <= now:
-                key.run.worker, key.run.retry, key.run.attempt = free[0], None, key.run.attempt + 1
-                key.run.until, key.run.ends, key.run.began = now + 10, now + chance.uniform(0.4, 5), now
-            if free and key.ready and not key.run and made.paused is None:
-                number[0] += 1
-                key.run, key.ready = Run(number[0], key.ready, worker=chance.choice(free), lease=10), 0
-                key.run.ends = now + chance.uniform(0.3, 6)
-                made.today["runs"] += 1
-                made.today["executed"] += key.run.submits
-            if key.run and key.run.worker is not None and key.run.until < now + 5:
-                key.run.until = now + 10
-            if key.is_idle:
-                del made.keys[name]
-
-    def work():
-        told = 0
-        while fake.is_open:
-            with fake.lock:
-                now = time.time()
-                step(now)
-                if now - told >= 1:
-                    told = now
-                    fake.changed()
-            time.sleep(0.05)
-
-    threading.Thread(target=work, daemon=True).start()

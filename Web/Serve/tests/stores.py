@@ -9,8 +9,6 @@ import subprocess
 
 from real import LULL, free_port, until
 
-KINDS = ("file", "postgres", "redis")
-
 
 def missing(kind):
     """Returns why there can be no store of a kind; None if there can."""

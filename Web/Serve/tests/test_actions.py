@@ -1,9 +1,19 @@
 """Tests of every action: that it asks once, with the number of what it changes, does it, and says so."""
 
-import unittest
-
 import scenes
 from harness import ENTER, ESCAPE, PageTest
+
+STORY = "#story-acts [data-act={}]"
+# The key that is opened, the button, the question, its answer, what is said then, and what the server is told.
+CASES = [
+    ("customer/1024", STORY.format("flush"), "Flush customer/1024?", "Flush 1 key", "Flushed 1 key.", "flush", ("key", b"customer/1024")),
+    ("draft/7f3a", STORY.format("cancel"), "Cancel draft/7f3a?", "Cancel 1 key", "Cancelled 1 key.", "cancel", ("key", b"draft/7f3a")),
+    ("customer/88", STORY.format("touch"), "Touch customer/88", "Touch 1 key", "Touched 1 key.", "touch", ("key", b"customer/88")),
+    (None, "#flush", "Flush all keys?", "Flush 9 keys", "Flushed 9 keys.", "flush", ("all", b"1")),
+    (None, "#cancel", "Cancel all keys?", "Cancel 9 keys", "Cancelled 9 keys.", "cancel", ("all", b"1")),
+    (None, "#retry", "Retry all dead runs?", "Retry 6 dead runs", "Retried 6 dead runs.", "retry", ("all", b"1")),
+    (None, "#discard", "Discard all dead runs?", "Discard 6 dead runs", "Discarded 6 dead runs.", "discard", ("all", b"1")),
+]
 
 
 class ActionsTest(PageTest):
@@ -16,56 +26,35 @@ class ActionsTest(PageTest):
         """Says yes, and returns what is said then."""
         self.press("#ask-yes")
         self.until("!ask.open")
-        said = self.text("#said")
         self.assertEqual(self.browser.run("return document.getElementById('said').getAttribute('aria-live')"), "polite")
-        return said
+        return self.text("#said")
 
     def choose(self, selector, count):
         self.browser.run("""
             [...document.querySelectorAll(arguments[0])].slice(0, arguments[1]).forEach((one) => one.click());
         """, selector, count)
 
-    # MARK: - Keys
-
-    def test_one_key_is_flushed(self):
-        self.open(scenes.one)
-        self.open_key("customer/1024")
-        self.press("#story-acts [data-act=flush]")
-        self.assertEqual(self.asked(), ("Flush customer/1024?", "Flush 1 key"))
-        self.assertEqual(self.fake.done, [])
-        self.assertEqual(self.answer(), "Flushed 1 key.")
-        self.assertEqual(self.fake.done, [("flush", [("key", b"customer/1024")], b"")])
-        self.until_text("#story-now", "and wait for a worker.")
-
-    def test_what_cannot_be_undone_is_not_a_keystroke_away(self):
-        self.open(scenes.one)
-        self.until("!document.getElementById('keys-acts').hidden")
-        for button, focused in (("cancel", "ask-no"), ("flush", "ask-yes"), ("discard", "ask-no"), ("retry", "ask-yes")):
-            self.press(f"#{button}")
-            self.asked()
-            self.assertEqual(self.focused(), focused, button)
-            self.press("#ask-no")
-        self.assertEqual(self.fake.done, [])
-
-    def test_every_question_names_the_namespace(self):
-        self.open(scenes.everything)
-        self.until("!document.getElementById('keys-acts').hidden")
-        self.choose("#keys .row .check", 2)
-        for button in ("cancel", "flush", "discard", "retry", "pause", "submit-value"):
-            self.press(f"#{button}")
-            self.until("ask.open")
-            self.assertIn("orders", self.text("#ask"), button)
-            self.press("#ask-no")
-
-    def test_one_key_is_cancelled_and_its_end_appears_in_its_story(self):
-        self.open(scenes.one)
-        self.open_key("draft/7f3a")
-        self.press("#story-acts [data-act=cancel]")
-        self.assertEqual(self.asked(), ("Cancel draft/7f3a?", "Cancel 1 key"))
-        self.assertEqual(self.answer(), "Cancelled 1 key.")
-        self.until_text("#story-now", "No work waits under this key.")
-        self.until_text("#ended li", "Cancelled")
-        self.assertIn("23 submits", self.text("#ended li"))
+    def test_each_asks_once_with_what_it_changes_and_says_what_it_has_done(self):
+        for key, button, title, yes, said, action, chosen in CASES:
+            with self.subTest(title):
+                self.fake.done.clear()
+                self.open(scenes.one)
+                self.until("!document.getElementById('keys-acts').hidden")
+                if key:
+                    self.open_key(key)
+                self.press(button)
+                self.assertEqual(self.asked(), (title, yes))
+                self.assertIn("orders", self.text("#ask"))
+                if not key:
+                    # What cannot be undone is not a keystroke away.
+                    self.assertEqual(self.focused(), "ask-no" if action in ("cancel", "discard") else "ask-yes")
+                self.assertEqual(self.fake.done, [])
+                self.assertEqual(self.answer(), said)
+                self.assertEqual(self.fake.done, [(action, [chosen], b"")])
+                if (key, action) == ("draft/7f3a", "cancel"):
+                    self.until_text("#story-now", "No work waits under this key.")
+                    self.until_text("#ended li", "Cancelled")
+                    self.assertIn("23 submits", self.text("#ended li"))
 
     def test_a_key_that_runs_has_nothing_to_flush(self):
         self.open(scenes.one)
@@ -75,18 +64,8 @@ class ActionsTest(PageTest):
         self.assertEqual(self.text("#ask-what"), "There is nothing to flush: what is running is left alone.")
         self.assertFalse(self.is_shown("#ask-yes"))
         self.assertEqual(self.text("#ask-no"), "Close")
-        self.press("#ask-no")
-        self.assertEqual(self.fake.done, [])
 
-    def test_a_key_is_touched(self):
-        self.open(scenes.one)
-        self.open_key("customer/88")
-        self.press("#story-acts [data-act=touch]")
-        self.assertEqual(self.asked(), ("Touch customer/88", "Touch 1 key"))
-        self.assertEqual(self.answer(), "Touched 1 key.")
-        self.assertEqual(self.fake.done, [("touch", [("key", b"customer/88")], b"")])
-
-    def test_a_value_is_submitted_under_an_open_key(self):
+    def test_a_value_is_submitted_under_an_open_key_or_a_new_one(self):
         self.open(scenes.one)
         self.open_key("customer/88")
         self.press("#story-acts [data-act=submit]")
@@ -94,16 +73,14 @@ class ActionsTest(PageTest):
         self.assertEqual(self.focused(), "ask-value")
         self.write("#ask-value", '{"a": "é"}')
         self.assertEqual(self.answer(), "Submitted 1 value.")
-        self.assertEqual(self.fake.done, [("submit", [("key", b"customer/88")], '{"a": "é"}'.encode())])
-
-    def test_a_value_is_submitted_under_a_new_key(self):
-        self.open(scenes.empty)
+        self.press("#story-close")
         self.press("#submit-value")
         self.write("#ask-key", "new key/ü&=")
         self.write("#ask-value", "1")
         self.assertEqual(self.answer(), "Submitted 1 value.")
-        self.assertEqual(self.fake.done, [("submit", [("key", "new key/ü&=".encode())], b"1")])
-        self.until_text("#lines .name", "new key/ü&=")
+        self.assertEqual(self.fake.done, [("submit", [("key", b"customer/88")], '{"a": "é"}'.encode()),
+                                          ("submit", [("key", "new key/ü&=".encode())], b"1")])
+        self.until_text("#lines", "new key/ü&=")
 
     def test_selected_keys_are_flushed(self):
         self.open(scenes.one)
@@ -144,24 +121,6 @@ class ActionsTest(PageTest):
         self.assertEqual(self.fake.done[0][1], [("prefix", b"customer/")])
         self.until_text("#keys-say", "1 key with this beginning has work")
 
-    def test_all_keys_are_flushed(self):
-        self.open(scenes.one)
-        self.until("!document.getElementById('keys-acts').hidden")
-        self.press("#flush")
-        self.assertEqual(self.asked(), ("Flush all keys?", "Flush 9 keys"))
-        self.answer()
-        self.assertEqual(self.fake.done[0][1], [("all", b"1")])
-
-    # MARK: - Dead runs
-
-    def test_all_dead_runs_are_retried(self):
-        self.open(scenes.one)
-        self.press("#retry")
-        self.assertEqual(self.asked(), ("Retry all dead runs?", "Retry 6 dead runs"))
-        self.assertEqual(self.answer(), "Retried 6 dead runs.")
-        self.assertEqual(self.fake.done, [("retry", [("all", b"1")], b"")])
-        self.until_text("#dead-says", "No run has failed for good.")
-
     def test_selected_dead_runs_are_discarded_with_what_was_left_out_said(self):
         self.open(scenes.one)
         self.choose("#dead input[type=checkbox]", 3)
@@ -175,15 +134,13 @@ class ActionsTest(PageTest):
 
     def test_dead_runs_that_match_are_retried(self):
         self.open(scenes.outage)
-        self.write("#dead-error", "HTTP 503")
-        self.write("#dead-age", "1h")
-        self.write("#dead-prefix", "customer/1")
+        for field, text in (("error", "HTTP 503"), ("age", "1h"), ("prefix", "customer/1")):
+            self.write(f"#dead-{field}", text)
         self.until("document.getElementById('dead-says').textContent.includes('match')")
         count = int(self.text("#dead-says").split()[0])
         self.press("#retry")
-        title, yes = self.asked()
-        self.assertEqual(title, "Retry dead runs with “HTTP 503”, of keys that begin with customer/1, older than 1h?")
-        self.assertEqual(yes, f"Retry {count} dead runs")
+        self.assertEqual(self.asked(), ("Retry dead runs with “HTTP 503”, of keys that begin with customer/1, older than 1h?",
+                                        f"Retry {count} dead runs"))
         self.answer()
         self.assertEqual(self.fake.done[0][1], [("error", b"HTTP 503"), ("prefix", b"customer/1"), ("older-than", b"1h")])
         self.until_text("#dead-says", "No dead run matches.")
@@ -202,8 +159,6 @@ class ActionsTest(PageTest):
             self.assertEqual(self.fake.done[-1], (action.lower(), [("run", str(run).encode())], b""))
             self.until(f"document.querySelector('#dead [data-id=\"{run}\"]') === null")
 
-    # MARK: - The namespace
-
     def test_a_namespace_is_paused_with_a_reason_and_resumed(self):
         self.open(scenes.one)
         self.press("#pause")
@@ -213,20 +168,14 @@ class ActionsTest(PageTest):
         self.browser.keys(ENTER)
         self.until("!ask.open")
         self.assertEqual(self.fake.done[-1], ("pause", [("reason", b"moving the API")], b""))
+        # Each request that changes something says that it is from the page.
+        [(address, fields)] = [(address, fields) for method, address, fields, _ in self.fake.requests if method == "POST"]
+        self.assertEqual((address.split("?")[0], fields["Lull-Page"]), ("/api/pause", "1"))
         self.until_text("#paused", "moving the API")
         self.press("#pause")
         self.assertEqual(self.asked(), ("Resume orders", "Resume"))
         self.assertEqual(self.answer(), "Resumed.")
         self.until("document.getElementById('paused').hidden")
-
-    # MARK: - What all have
-
-    def test_each_request_that_changes_something_says_that_it_is_from_the_page(self):
-        self.open(scenes.one)
-        self.press("#pause")
-        self.answer()
-        method, address, headers, _ = [one for one in self.fake.requests if one[0] == "POST"][0]
-        self.assertEqual((method, address.split("?")[0], headers["Lull-Page"]), ("POST", "/api/pause", "1"))
 
     def test_back_and_escape_change_nothing_and_give_the_focus_back(self):
         self.open(scenes.one)
@@ -250,20 +199,13 @@ class ActionsTest(PageTest):
         self.assertTrue(self.browser.run("return ask.open"))
         self.fake.failing = {}
         self.assertEqual(self.answer(), "Retried 6 dead runs.")
+        self.press("#said-close")
+        self.assertEqual(self.text("#said"), "")
         # Without the number nothing can be done.
         self.fake.failing = {"count": (429, "too many requests")}
         self.press("#flush")
         self.until_text("#ask-wrong", "too many requests")
         self.assertFalse(self.is_shown("#ask-yes"))
-
-    def test_what_was_said_can_be_put_away(self):
-        self.open(scenes.one)
-        self.press("#retry")
-        self.asked()
-        self.answer()
-        self.assertTrue(self.is_shown("#said-close"))
-        self.press("#said-close")
-        self.assertEqual(self.text("#said"), "")
 
     def test_what_was_said_is_heard_over_the_story_on_a_phone(self):
         self.browser.resize(390, 844)
@@ -275,7 +217,3 @@ class ActionsTest(PageTest):
         self.assertTrue(self.browser.run("return story.contains(document.getElementById('said'))"))
         self.press("#story-close")
         self.until("!story.contains(document.getElementById('said'))")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """Tests of the dead runs: finding them, their errors and their values."""
 
-import unittest
-
 import scenes
 from fake import Dead
 from harness import PageTest
@@ -107,7 +105,3 @@ class DeadTest(PageTest):
         self.orders.dead.append(Dead(99, b"other", "exit status 7"))
         self.fake.changed()
         self.until_text("#dead-says", "3 dead runs that match")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,5 @@
 """Tests of the connection: tokens, roles, losing the server and finding it again."""
 
-import unittest
-
 import scenes
 from harness import ENTER, PageTest
 
@@ -24,17 +22,13 @@ class TokenTest(PageTest):
         self.assertFalse(self.is_shown("#main"))
         self.assertEqual(self.focused(), "token")
         self.assertEqual(self.text("#token-wrong"), "")
-        self.enter(TOKEN)
-        self.until_text("#name", "orders")
-        self.assertFalse(self.is_shown("#token-form"))
-        self.assertEqual(self.text("#who"), "ada may act")
-
-    def test_a_wrong_token_is_refused_and_another_may_be_tried(self):
-        self.open(scenes.one)
+        # A wrong one is refused, and another may be tried.
         self.enter("wrong")
         self.until_text("#token-wrong", "This server needs a token.")
         self.enter(TOKEN)
         self.until_text("#name", "orders")
+        self.assertFalse(self.is_shown("#token-form"))
+        self.assertEqual(self.text("#who"), "ada may act")
 
     def test_a_token_is_never_in_an_address_or_in_the_page(self):
         self.open(scenes.one)
@@ -139,14 +133,6 @@ class ConnectionTest(PageTest):
         self.assertFalse(self.is_shown("#again"))
         self.assertFalse(self.is_shown("#away"))
 
-    def test_it_comes_back_by_itself(self):
-        self.open(scenes.everything)
-        self.fake.is_down = True
-        self.fake.changed()
-        self.until("document.getElementById('live').dataset.state === 'away'")
-        self.fake.is_down = False
-        self.until("document.getElementById('live').dataset.state === 'live'")
-
     def test_a_connection_that_says_nothing_is_given_up(self):
         self.open(scenes.everything)
         self.browser.run("lull.stream.constructor.silence = 300; lull.stream.open()")
@@ -187,7 +173,3 @@ class ConnectionTest(PageTest):
         self.assertFalse(is_open)
         self.browser.run("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         self.until("lull.stream.isOpen")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,12 +11,18 @@ from urllib.parse import quote
 
 import stores
 from harness import PageTest
-from real import LULL, ServeTest, ask, path
-from scenes import MARKUP
-from test_stores import StoresTest
+from real import LULL, ServeTest
 
-# Values with a NUL byte cannot be arguments: their runs fail at once, without a process.
-REFUSED = ["--max-attempts", "1", "--", "echo", "{value}"]
+
+class StoreHelper(ServeTest):
+    """Starts a store and a server for a kind."""
+
+    def serve_kind(self, kind):
+        self.source = stores.start(self, kind)
+        self.store = self.source.url
+        self.run_lull("submit", "--wait", "1h", "first", "1")
+        self.run_lull("cancel", "first")
+        return self.serve("--allow-actions")[1]
 
 
 class StoreCase(PageTest):
@@ -31,7 +37,7 @@ class StoreCase(PageTest):
         if why := stores.missing(cls.kind):
             raise unittest.SkipTest(why)
         super().setUpClass()
-        cls.helper = StoresTest()
+        cls.helper = StoreHelper()
         cls.addClassCleanup(cls.helper.doCleanups)
         cls.helper.setUp()
         cls.place = cls.helper.serve_kind(cls.kind)
@@ -237,31 +243,6 @@ class StoreTests:
         self.assertEqual(self.answer(), "Resumed.")
         self.until("document.getElementById('paused').hidden")
 
-    def test_thousands_of_dead_runs_are_found_and_handled_together(self):
-        lines = b"".join(b"key-%04d a\0b\n" % number for number in range(3000))
-        filtered = ServeTest.start(
-            self, "sh", "-c", 'exec "$0" filter --store "$1" --namespace many --wait 1h --key-field 1 --at-end keep >/dev/null < "$2"', LULL,
-            self.helper.store, self.file(lines))
-        filtered.communicate(timeout=60)
-        self.lull("flush", "many")
-        self.run_ready("many", *REFUSED)
-        self.show("many")
-        self.until_text("#dead-says", "3,000 dead runs, of which the newest 50 are shown")
-        self.press("#dead-more")
-        self.until_text("#dead-says", "3,000 dead runs, of which the oldest 100 are shown")
-        self.write("#dead-prefix", "key-01")
-        self.until_text("#dead-says", "100 dead runs that match")
-        self.press("#retry")
-        self.assertEqual(self.asked(), ("Retry dead runs of keys that begin with key-01?", "Retry 100 dead runs"))
-        self.assertEqual(self.answer(), "Retried 100 dead runs.")
-        self.until_figure("retrying", "100")
-        self.write("#dead-prefix", "")
-        self.until_text("#dead-says", "2,900 dead runs, of which")
-        self.press("#discard")
-        self.assertEqual(self.asked(), ("Discard all dead runs?", "Discard 2,900 dead runs"))
-        self.assertEqual(self.answer(), "Discarded 2900 dead runs.")
-        self.until_text("#dead-says", "No run has failed for good.")
-
     def test_the_store_goes_away_and_comes_back(self):
         # A call to a server that is away waits for as long.
         _, self.place = self.helper.serve("--allow-actions", "--patience", "1s")
@@ -292,30 +273,6 @@ class StoreTests:
         self.assertIn("Submitted generation", self.answer())
         self.until_figure("pending", "2")
 
-    def test_markup_is_shown_as_it_is(self):
-        name = f"tag {MARKUP}"
-        self.submit(name, {MARKUP: MARKUP})
-        self.run_ready(name, "--max-attempts", "1", "--", "sh", "-c", 'printf %s "$1" >&2; exit 1', "-", MARKUP)
-        self.lull("submit", name, MARKUP, MARKUP)
-        self.lull("pause", name, "--reason", MARKUP)
-        self.show(name)
-        self.until_text("#dead", MARKUP)
-        self.assertEqual(self.text("#name"), name)
-        self.assertTrue(self.text("#paused").endswith(f": {MARKUP}"))
-        self.assertEqual(self.texts("#lines .name"), [MARKUP])
-        self.until(f"document.querySelector('#keys .name').textContent === {MARKUP!r}")
-        self.use(MARKUP, "Show its value")
-        self.until("document.querySelectorAll('#dead .value pre').length === 1")
-        self.assertEqual(self.text("#dead .value pre"), MARKUP)
-        self.assertIn(MARKUP, self.text("#dead .whole pre"))
-        self.open_key(MARKUP)
-        self.until_text("#ended", MARKUP)
-        self.assertEqual(self.text("#story-name"), MARKUP)
-        self.press("#story-acts [data-act=cancel]")
-        self.assertEqual(self.asked()[0], f"Cancel {MARKUP}?")
-        self.assertEqual(self.browser.run("return document.querySelectorAll('body img, main script, dialog script').length"), 0)
-        self.answer()
-
     def test_large_numbers_stay_as_they_are(self):
         # JavaScript's numbers would make one of them.
         keys = ["9007199254740992", "9007199254740993"]
@@ -338,32 +295,6 @@ class StoreTests:
         self.assertEqual(self.asked()[0], f"Cancel {keys[1]}?")
         self.assertEqual(self.answer(), "Cancelled 1 submit.")
         self.assertEqual([line.split()[0] for line in self.lull("list", "numbers").splitlines()[1:]], keys[:1])
-
-    def test_the_largest_value_is_shown_in_part_and_downloaded_whole(self):
-        self.lull("submit", "large", "--wait", "1h", "key", "v")
-        value = ("\0" + "ü" * ((16 << 20) // 2 - 1) + "x").encode()
-        self.assertEqual(ask(self.place, "POST", path("large", "key"), value).status, 202)
-        self.lull("flush", "large")
-        self.run_ready("large", *REFUSED)
-        self.show("large")
-        self.until("document.querySelectorAll('#dead > li').length === 1")
-        self.use("key", "Show its value")
-        self.until("document.querySelectorAll('#dead .value pre').length > 0")
-        self.assertIn("Value 1: 16.8 MB; its first 64 KiB are shown", self.text("#dead .value p"))
-        self.assertEqual(self.browser.run("return document.querySelector('#dead .value pre').textContent.length"), 1 + 32767)
-        self.browser.run("""
-            URL.createObjectURL = (blob) => { globalThis.saved = blob; return "data:,"; };
-            HTMLAnchorElement.prototype.click = function () { globalThis.savedAs = this.download; };
-            [...document.querySelectorAll("#dead .value button")].at(-1).click();
-        """)
-        self.until("globalThis.savedAs !== undefined", 30)
-        self.assertEqual(self.browser.run("return saved.size"), 16 << 20)
-
-    def file(self, data):
-        name = f"{self.helper.folder}/lines"
-        with open(name, "wb") as file:
-            file.write(data)
-        return name
 
 
 class FileTest(StoreTests, StoreCase):
@@ -396,7 +327,3 @@ class EveryStore(unittest.TestCase):
 
 def load_tests(loader, _tests, _pattern):
     return loader.loadTestsFromTestCase(EveryStore)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,6 @@
 
 import re
 import time
-import unittest
 
 import scenes
 from fake import COUNTERS, FIGURES, Namespace
@@ -20,26 +19,6 @@ class FiguresTest(PageTest):
         self.assertEqual(self.texts("#counters dd"), ["1,204", "2", "0", "1,170", "44,310", "38"])
         helped = self.browser.run("return document.querySelector('#figures [data-figure=dead]').title")
         self.assertEqual(helped, "Runs that have failed for good and are kept.")
-
-    def test_a_large_figure_stays_in_its_place(self):
-        made = Namespace()
-        self.fake.namespaces = {"orders": made}
-        figures = {name: 10_000 for name, _, _, unit in FIGURES if unit == "none" and name not in COUNTERS}
-        figures["dead"] = 1_234_567
-        plain = made.figures
-        made.figures = lambda name, now: {**plain(name, now), **figures, "oldestDue": 359_940.0}
-        for width in (1280, 1000, 390):
-            self.browser.resize(width, 900)
-            self.open()
-            self.browser.run("document.body.classList.toggle('with-story', innerWidth >= 1120)")
-            wide = self.browser.run("""
-                return [...document.querySelectorAll("#figures > div")].map((one) => {
-                    const range = document.createRange();
-                    range.selectNodeContents(one.querySelector("dd"));
-                    return [range.toString(), Math.round(one.getBoundingClientRect().right - range.getBoundingClientRect().right)];
-                });
-            """)
-            self.assertEqual([one for one in wide if one[1] < 4], [], width)
 
     def test_a_figure_that_the_page_does_not_know_is_shown_too(self):
         FIGURES.append(("pending", "a new figure", "It is new.", "none"))
@@ -156,7 +135,3 @@ class FiguresTest(PageTest):
         self.assertEqual(self.browser.run("return document.title"), "orders – Lull")
         self.assertEqual(self.text("#store"), "sqlite:/var/lib/orders/orders.db")
         self.assertEqual(self.text("#version"), "Lull 0.1.0")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from real import LULL, ServeTest, ask, free_port, path, until
+from real import LULL, ServeTest, ask, path, until
 
 try:
     from prometheus_client import parser
@@ -207,7 +207,3 @@ class RedisMetricsTest(ServeTest):
             self.assertEqual(values(families, "lull_durability_info"), {"memory": 1})
         self.assertEqual(new["lull_durability"].type, "info")
         self.assertEqual(old["lull_durability_info"].type, "gauge")
-
-
-if __name__ == "__main__":
-    unittest.main()

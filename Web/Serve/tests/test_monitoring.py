@@ -226,7 +226,3 @@ class PrometheusTest(ServeTest):
 
     def query(self, expression):
         return self.api("query", query=expression)["result"]
-
-
-if __name__ == "__main__":
-    unittest.main()

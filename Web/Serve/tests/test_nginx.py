@@ -224,7 +224,3 @@ class NginxTest(ServeTest):
         answer = self.submit("a")
         self.assertEqual((answer.status, answer.fields["Retry-After"]), (503, "1"))
         self.assertEqual(json.loads(answer.text)["unknown"], True)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -172,7 +172,3 @@ class CommandTest(ServeTest):
         with open(done, encoding="utf-8") as file:
             self.assertEqual(file.read().split(), ["value", "k"])
         self.end(process)
-
-
-if __name__ == "__main__":
-    unittest.main()

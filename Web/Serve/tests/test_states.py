@@ -1,7 +1,6 @@
 """Tests of every state: how it reads, in both colours and three widths."""
 
 import time
-import unittest
 
 import scenes
 from harness import PageTest
@@ -31,7 +30,6 @@ FAINT = """
         .map((one) => [luminance(getComputedStyle(one).color), luminance(behind(one)), one.outerHTML.slice(0, 90)])
         .filter(([one, other]) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) < 4.5);
 """
-
 
 class StatesTest(PageTest):
     def test_no_state_is_wider_than_the_screen_and_its_text_can_be_read_in_light_and_in_dark(self):
@@ -78,27 +76,6 @@ class StatesTest(PageTest):
         scenes.one(self.fake)
         self.until_text("#name", "orders")
         self.assertFalse(self.is_shown("#none"))
-
-    def test_the_last_namespace_may_go_while_a_key_of_it_is_shown(self):
-        self.open(scenes.everything)
-        self.open_key("search-index")
-        scenes.none(self.fake)
-        self.until_text("#none h2", "No namespaces yet")
-        self.assertFalse(self.is_shown("#story"))
-
-    def test_what_is_known_of_keys_goes_with_the_last_namespace(self):
-        self.open(scenes.none)
-        # Else their states are said without it, if that second ends before the browser has seen that they are hidden.
-        known = self.browser.run("""
-            const looks = new Looks();
-            const keys = [{ key: { text: "a" }, pending: 1, ready: 0, run: null, dueIn: 5 }];
-            const detail = { namespace: "orders", keys, workers: [], dead: [], rates: [] };
-            looks.take({ at: 100, since: null, away: null, namespaces: [{ namespace: "orders" }], detail });
-            const before = looks.histories.size;
-            looks.take({ at: 101, since: 100, away: null, namespaces: [], detail: null });
-            return [before, looks.histories.size];
-        """)
-        self.assertEqual(known, [1, 0])
 
     def test_an_empty_namespace_is_calm(self):
         self.open(scenes.empty)
@@ -163,13 +140,3 @@ class StatesTest(PageTest):
         self.assertEqual(self.text("#name"), "orders")
         self.assertIn("The database does not answer", self.text("#away"))
         self.assertGreater(len(self.texts("#lines button")), 5)
-
-    def test_thousands_of_dead_runs_are_counted_and_some_shown(self):
-        self.open(scenes.outage)
-        self.assertEqual(self.text("#dead-says"), "3,120 dead runs, of which the newest 50 are shown")
-        self.assertEqual(self.browser.run("return document.querySelectorAll('#dead > li').length"), 50)
-        self.assertEqual(self.text("#retry"), "Retry all 3,120 …")
-
-
-if __name__ == "__main__":
-    unittest.main()

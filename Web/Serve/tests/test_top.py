@@ -12,7 +12,6 @@ from harness import DOWN, ENTER, TAB, PageTest
 from program import Debouncer, FakeProgram, busy
 from real import LULL
 from test_accessible import NAMELESS, REFERENCES, STRUCTURE
-from test_timeline import FRAMES
 
 CHILD = os.environ.get("INSPECTION_CHILD", "")
 EPISODES = """
@@ -93,32 +92,6 @@ class TopTest(PageTest):
         self.assertFalse(self.is_shown("#away"))
         self.until("document.querySelectorAll('#table tbody th').length === 3")
 
-    def test_executions_at_once_are_drawn_below_each_other(self):
-        mail = Debouncer("App/Mail.swift:3", "--wait 100ms", 0.1, "KeyedDebouncer", 9)
-        mail.takes = 8
-        self.run_program(mail)
-        self.show()
-        for count in range(1, 4):
-            time.sleep(0.9)
-            mail.submit(wait=0)
-            self.until(f"document.querySelector('#lines .state').textContent === '{count} running'")
-        self.assertFalse(self.browser.run("return [...lull.program.debouncers.values()][0].isCrowded"))
-        self.browser.wait("""
-            const [{ episodes }] = lull.program.debouncers.values();
-            const bars = episodes.map(({ bar }) => [bar.top, bar.top + bar.tall]).sort(([one], [other]) => one - other);
-            return bars.length === 3 && bars.every(([top, bottom], index) => bottom <= 21 && (index === 0 || top > bars[index - 1][1] - 1));
-        """)
-
-    def test_a_debouncer_that_has_never_run_has_saved_nothing(self):
-        quiet = Debouncer("App/Never.swift:3", "--wait 1h", 3600)
-        quiet.submit(40)
-        self.run_program(quiet)
-        self.show()
-        self.until_text("#table td.save", "–")
-        self.assertEqual(self.text("#headline"), "40 submits became 0 executions.")
-        quiet.start()
-        self.until_text("#table td.save", "97")
-
     def test_what_is_pending_comes_to_its_execution(self):
         save = Debouncer("App/Editor.swift:21", "--wait 2s")
         save.takes = 0.4
@@ -139,18 +112,6 @@ class TopTest(PageTest):
         save.cancel()
         self.until_text("#lines .state", "gone just now, without an execution")
         self.until_text("#headline", "4 submits became 1 execution, 75 % saved.")
-
-    def test_of_many_executions_each_look_has_a_column(self):
-        hub = Debouncer("Devices/Hub.swift:40", "--throttle 100ms", 0.1, "KeyedThrottler", 5)
-        hub.rate = 40
-        self.run_program(hub)
-        self.show()
-        self.until("[...lull.program.debouncers.values()][0].columns.length > 3")
-        self.assertRegex(self.text("#lines .state"), r"^[\d.]+ in/s, [\d.]+ out/s")
-        columns = self.browser.run("return [...lull.program.debouncers.values()][0].columns.slice(0, 3)")
-        self.assertTrue(all(one["submits"] > 0 and one["at"] > one["from"] for one in columns), columns)
-        hub.rate = 0
-        self.until("document.querySelector('#lines .state').textContent.startsWith('ran ')")
 
     def test_outcomes_and_failures_are_below_the_row(self):
         upload = Debouncer("Sync/Upload.swift:112", "--wait 10ms", 0.01)
@@ -263,12 +224,7 @@ class TopTest(PageTest):
         self.run_program(*busy())
         self.show()
         self.until("lull.timeline.span > 0 && document.querySelectorAll('#lines button').length === 7")
-        self.assertGreater(self.browser.run(FRAMES), 20)
+        self.frames_become(lambda count: count > 20)
         self.browser.emulate(prefers_reduced_motion="reduce")
-        time.sleep(0.3)
         # And with each look that comes, of which there are four.
-        self.assertLessEqual(self.browser.run(FRAMES), 6)
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.frames_become(lambda count: count <= 6)

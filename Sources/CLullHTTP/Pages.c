@@ -19,6 +19,9 @@ static const lull_page_file shared[] = {
     {"marks.js", (const char[]){
 #embed "../../Web/Shared/marks.js"
     , 0}},
+    {"pen.js", (const char[]){
+#embed "../../Web/Shared/pen.js"
+    , 0}},
     {"durations.js", (const char[]){
 #embed "../../Web/Shared/durations.js"
     , 0}},

@@ -21,7 +21,7 @@ class Rates {
             const canvas = make("canvas", { role: "img" });
             const picture = make("td", { class: "picture" }, canvas);
             element("rates").tBodies[0].append(make("tr", {}, make("th", { scope: "row" }, kind.name), sum, picture, most));
-            return { kind, sum, most, paper: new Paper(canvas) };
+            return { kind, sum, most, paper: new Pen(canvas) };
         });
         new ResizeObserver(() => this.#drawn && this.show(...this.#drawn)).observe(element("rates"));
         isDark.addEventListener("change", () => this.#drawn && this.show(...this.#drawn));
@@ -53,7 +53,7 @@ class Rates {
         const height = 30;
         paper.begin(height);
         const wide = (Rates.step / Rates.span) * paper.width;
-        paper.box(0, height - 1, paper.width, 1, theme.line);
+        paper.box(0, height - 1, paper.width, height, theme.line);
         // The last part is not over yet, and has its whole place.
         const end = Math.max(at, ...rates.map((rate) => rate.at + Rates.step));
         for (const rate of rates) {
@@ -61,7 +61,7 @@ class Rates {
             if (value <= 0) continue;
             const tall = Math.max(2, (value / most) * (height - 3));
             const left = paper.width - ((end - rate.at) / Rates.span) * paper.width;
-            paper.box(left, height - 1 - tall, Math.max(1.5, wide - 1), tall, theme[colour], alpha);
+            paper.box(left, height - 1 - tall, left + Math.max(1.5, wide - 1), height - 1, theme[colour], alpha);
         }
     }
 }

@@ -5,77 +5,27 @@
 /** The windows of a time line, in seconds. */
 const spans = [10, 30, 60, 300, 1800, 10_800, 86_400, 604_800];
 
-/** A canvas as wide as its place, sharp on every screen. */
-class Paper {
-    constructor(canvas) {
-        this.canvas = canvas;
-        this.context = canvas.getContext("2d");
-    }
-
-    /** Clears it, for a height. */
-    begin(height) {
-        const scale = devicePixelRatio || 1;
-        const { canvas, context } = this;
-        this.width = canvas.clientWidth;
-        this.height = height;
-        const size = [Math.round(this.width * scale), Math.round(height * scale)];
-        if (canvas.width !== size[0] || canvas.height !== size[1]) {
-            [canvas.width, canvas.height] = size;
-            canvas.style.height = `${height}px`;
-        }
-        context.setTransform(scale, 0, 0, scale, 0, 0);
-        context.clearRect(0, 0, this.width, height);
-    }
-
-    text(text, x, y, align = "center", colour = theme.quiet, weight = "") {
-        const { context } = this;
-        context.font = `${weight} 12px ${theme.font}`;
-        context.textAlign = align;
-        context.fillStyle = colour;
+/** Draws the parts of a time line. */
+class Paper extends Pen {
+    text(text, x, y, { align = "center", colour = theme.quiet, ...more } = {}) {
         // At the edge the whole of it is still to be read.
-        const half = align === "center" && x >= 0 ? context.measureText(text).width / 2 + 2 : -Infinity;
-        context.fillText(text, Math.max(x, half), y);
-    }
-
-    box(x, y, width, height, colour, alpha = 1) {
-        const { context } = this;
-        context.globalAlpha = alpha;
-        context.fillStyle = colour;
-        context.fillRect(x, y, Math.max(0, width), height);
-        context.globalAlpha = 1;
+        const half = align === "center" && x >= 0 ? this.measure(text, more) / 2 + 2 : -Infinity;
+        super.text(text, Math.max(x, half), y, { align, colour, ...more });
     }
 
     /** Draws the mark of something due: filled, or hollow while it is pending. */
     diamond(x, y, size, colour, isHollow) {
-        const { context } = this;
-        context.fillStyle = isHollow ? theme.paper : colour;
-        context.strokeStyle = isHollow ? colour : theme.paper;
-        context.lineWidth = isHollow ? 2 : 1.25;
-        context.beginPath();
-        edgeMarks.trailing.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
-        context.closePath();
-        context.fill();
-        context.stroke();
+        if (isHollow) this.mark("trailing", x, y, size, theme.paper, colour, 2);
+        else this.mark("trailing", x, y, size, colour);
     }
 
-    dot(x, y, size, colour, isHollow) {
-        const { context } = this;
-        context.beginPath();
-        context.arc(x, y, size, 0, 7);
-        context.fillStyle = isHollow ? theme.paper : colour;
-        context.strokeStyle = colour;
-        context.lineWidth = 1.75;
-        context.fill();
-        if (isHollow) context.stroke();
+    dashes(left, y, right, colour) {
+        this.frame(left, y - 5, Math.max(left, right), y + 5, colour, { width: 1.5, dash: [4, 3] });
     }
 
-    dashes(from, y, to, height, colour) {
-        const { context } = this;
-        context.strokeStyle = colour;
-        context.lineWidth = 1.5;
-        context.setLineDash([4, 3]);
-        context.strokeRect(from, y, Math.max(0, to - from), height);
-        context.setLineDash([]);
+    /** A number, or a sign, that is read before the rest. */
+    strong(text, x, y, colour) {
+        this.text(text, x, y, { colour, weight: "600" });
     }
 
     /** Draws the axis: the past on a ground of its own, the present, and how far away the ticks are. */
@@ -88,12 +38,12 @@ class Paper {
         for (let away = step * Math.ceil(-past / step); away <= future; away += step) {
             if (away === 0) continue;
             const px = Math.round(x(now + away));
-            this.box(px, 0, 1, bottom, theme.line);
+            this.box(px, 0, px + 1, bottom, theme.line);
             if (px > 34 && px < width - 30) this.text(away < 0 ? `${exactly(-away)} ago` : `in ${exactly(away)}`, px, height - 6);
         }
-        this.box(0, bottom, width, 1, theme.line);
-        this.box(Math.round(x(now)) - 0.5, 0, 1.5, bottom, theme.quiet);
-        this.text("now", x(now), height - 6, "center", theme.ink, "600");
+        this.box(0, bottom, width, bottom + 1, theme.line);
+        this.box(Math.round(x(now)) - 0.5, 0, Math.round(x(now)) + 1, bottom, theme.quiet);
+        this.strong("now", x(now), height - 6, theme.ink);
     }
 }
 
@@ -118,7 +68,7 @@ function drawEpisodes(episodes, y, view) {
     for (const [text, x, height] of numbers.reverse()) {
         const wide = 8 * text.length;
         if (x + wide / 2 > left) continue;
-        view.paper.text(text, x, height, "center", theme.ink, "600");
+        view.paper.strong(text, x, height, theme.ink);
         left = x - wide / 2;
     }
 }
@@ -133,12 +83,12 @@ function drawEpisode(episode, y, { paper, now, x, isAway }, numbers) {
         const target = state === "ready" ? (due ?? first) : (due ?? now);
         const at = x(episode.drawnDue ?? target);
         const to = Math.min(at, width + 20);
-        paper.dashes(left, y - 5, to, 10, colour);
+        paper.dashes(left, y, to, colour);
         drawTicks(episode, y, colour, true, { paper, x });
         // What is ready waits on, until the present.
-        if (state === "ready") paper.box(Math.max(to, -20), y - 1, x(now) - Math.max(to, -20), 2, theme.c1);
+        if (state === "ready") paper.box(Math.max(to, -20), y - 1, x(now), y + 1, theme.c1);
         if (at > width - 8) {
-            paper.text(`in ${spell(target - now)} ›`, width - 6, y - 10, "right");
+            paper.text(`in ${spell(target - now)} ›`, width - 6, y - 10, { align: "right" });
             return;
         }
         const mark = Math.max(at, 8);
@@ -149,11 +99,10 @@ function drawEpisode(episode, y, { paper, now, x, isAway }, numbers) {
     const began = startedAt ?? first;
     const start = x(due ?? began);
     if (x(endedAt ?? now) < -40 && state !== "running" && state !== "retrying") return;
-    paper.box(left, y - 5, start - left, 10, colour, 0.3);
+    paper.box(left, y - 5, start, y + 5, colour, 0.3);
     drawTicks(episode, y, colour, false, { paper, x });
     if (state === "gone") {
-        const [from, to] = [x(endedAt), y];
-        paper.text("×", from, to + 4, "center", theme.bad, "600");
+        paper.strong("×", x(endedAt), y + 4, theme.bad);
         return;
     }
     // The work: from its start to the present, and how long its lease still holds. Of an attempt that was over when the page was
@@ -162,23 +111,23 @@ function drawEpisode(episode, y, { paper, now, x, isAway }, numbers) {
     const end = x(endedAt ?? (isUnknown ? now : episode.stoppedAt ?? now));
     const work = Math.max(-2, x(began));
     const { top, tall } = episode.bar;
-    if (!isUnknown) paper.box(work, y + top, Math.max(2, end - work), tall, colour);
+    if (!isUnknown) paper.box(work, y + top, Math.max(work + 2, end), y + top + tall, colour);
     if (state === "running" && episode.until !== null && !isAway) {
         const until = Math.min(x(episode.until), width + 4);
-        paper.box(end, y + top, until - end, tall, colour, 0.22);
-        paper.box(until - 1, y + top - 2, 2, tall + 4, colour);
+        paper.box(end, y + top, until, y + top + tall, colour, 0.22);
+        paper.box(until - 1, y + top - 2, until + 1, y + top + tall + 2, colour);
     }
     if (state === "retrying" && episode.retryAt !== null) {
         const at = x(Math.max(episode.retryAt, now));
-        paper.dashes(end, y - 5, Math.min(at, width + 20), 10, colour);
-        if (!isUnknown) paper.text("×", end - 4, y + 4, "center", theme.bad, "600");
-        if (at > width - 8) paper.text(`in ${spell(episode.retryAt - now)} ›`, width - 6, y - 10, "right");
+        paper.dashes(end, y, Math.min(at, width + 20), colour);
+        if (!isUnknown) paper.strong("×", end - 4, y + 4, theme.bad);
+        if (at > width - 8) paper.text(`in ${spell(episode.retryAt - now)} ›`, width - 6, y - 10, { align: "right" });
         else {
             paper.diamond(at, y, 6.5, colour, true);
             numbers.push([number(count), at, y - 11]);
         }
     }
-    if (state === "failed") paper.text("×", end + 5, y + top + tall / 2 + 4, "center", theme.bad, "600");
+    if (state === "failed") paper.strong("×", end + 5, y + top + tall / 2 + 4, theme.bad);
     const mark = state === "running" || state === "retrying" ? Math.max(start, 8) : start;
     if (startedAt !== null || state === "running") paper.diamond(mark, y, 7, colour, false);
     if (state !== "retrying") numbers.push([number(count), mark, y - 11]);
@@ -190,8 +139,8 @@ function drawTicks({ ticks }, y, colour, isHollow, { paper, x }) {
         const px = x(at);
         if (px - last < 3 || px < -10) continue;
         last = px;
-        if (isHollow) paper.dot(px, y, 3.5, colour, true);
-        else paper.box(px - 0.75, y - 5, 1.5, 10, colour);
+        if (isHollow) paper.dot(px, y, 3.5, theme.paper, colour, 1.75);
+        else paper.box(px - 0.75, y - 5, px + 0.75, y + 5, colour);
     }
 }
 

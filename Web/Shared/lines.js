@@ -234,10 +234,10 @@ class Lines {
         const view = { paper, now, x, isAway };
         this.#lines.forEach((id, line) => {
             const top = line * this.#row;
-            if (line > 0) paper.box(0, top, paper.width, 1, theme.line, 0.7);
+            if (line > 0) paper.box(0, top, paper.width, top + 1, theme.line, 0.7);
             if (id === null) return;
             // Where the words stand above the marks, nothing goes through them.
-            if (this.isNarrow) paper.box(0, top + (line > 0 ? 1 : 0), paper.width, 41, theme.paper);
+            if (this.isNarrow) paper.box(0, top + (line > 0 ? 1 : 0), paper.width, top + 42, theme.paper);
             this.drawLine(id, top + (this.isNarrow ? 62 : 25), view, passed);
         });
         if (strip > 0) this.drawOthers(rows * this.#row, view);
@@ -278,11 +278,11 @@ class Lines {
         bins.forEach((bin, index) => {
             if (bin === 0) return;
             const tall = Math.max(2, Math.round((bin / most) * 24));
-            paper.box(index * wide, top + 44 - tall, wide - 1, tall, theme.c0, 0.6);
+            paper.box(index * wide, top + 44 - tall, (index + 1) * wide - 1, top + 44, theme.c0, 0.6);
         });
         const parts = [counted(dues.length, `more ${this.word}`), later > 0 && `${number(later)} later`,
             rest > 0 && `${number(rest)} ${waiting}`];
-        paper.box(0, top, paper.width, 1, theme.line);
-        paper.text(parts.filter(Boolean).join(", "), paper.width - 8, top + 15, "right");
+        paper.box(0, top, paper.width, top + 1, theme.line);
+        paper.text(parts.filter(Boolean).join(", "), paper.width - 8, top + 15, { align: "right" });
     }
 }

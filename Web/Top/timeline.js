@@ -103,7 +103,7 @@ class ProgramLines extends Lines {
             crowded.first = view.now;
             this.drawEpisodes([crowded], y, view, passed);
         }
-        for (const at of debouncer.faults) view.paper.text("×", view.x(at), y - 8, "center", theme.bad, "600");
+        for (const at of debouncer.faults) view.paper.strong("×", view.x(at), y - 8, theme.bad);
     }
 
     /** Draws the counts of each look: its submits, and before them its executions. */
@@ -114,7 +114,7 @@ class ProgramLines extends Lines {
             const [left, wide] = [x(from), Math.max(1, x(at) - x(from) - 1)];
             for (const [count, alpha] of [[submits, 0.3], [starts, 1]]) {
                 const tall = count > 0 ? Math.max(2, (count / most) * ProgramLines.tall) : 0;
-                paper.box(left, y + 14 - tall, wide, tall, theme.c0, alpha);
+                paper.box(left, y + 14 - tall, left + wide, y + 14, theme.c0, alpha);
             }
         }
     }

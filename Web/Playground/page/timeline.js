@@ -20,7 +20,7 @@ class Timeline {
     static rest = 1000;
 
     #canvas;
-    #context;
+    #pen;
     #stage;
     #isAsked = false;
     #isVisible = true;
@@ -50,7 +50,7 @@ class Timeline {
         this.#hint = hint;
         this.top = isSmall ? 40 : 54;
         this.#canvas = canvas;
-        this.#context = canvas.getContext("2d");
+        this.#pen = new Pen(canvas);
         this.#stage = stage;
         new ResizeObserver(() => this.ask()).observe(canvas.parentElement);
         isDark.addEventListener("change", () => this.ask());
@@ -162,19 +162,10 @@ class Timeline {
 
     draw() {
         const { lanes } = this.#stage;
-        const context = this.#context;
         this.#drawn = this.now;
-        const scale = devicePixelRatio || 1;
-        const width = this.#canvas.clientWidth;
         const { rows } = this;
-        const height = rows.at(-1) + 22;
-        if (this.#canvas.width !== Math.round(width * scale) || this.#canvas.height !== Math.round(height * scale)) {
-            this.#canvas.width = Math.round(width * scale);
-            this.#canvas.height = Math.round(height * scale);
-            this.#canvas.style.height = `${height}px`;
-        }
-        context.setTransform(scale, 0, 0, scale, 0, 0);
-        context.clearRect(0, 0, width, height);
+        this.#pen.begin(rows.at(-1) + 22);
+        const { width, height } = this.#pen;
         const { left, right } = this.bounds;
         const view = { left, right, width, height, x: (instant) => ((instant - left) / (right - left)) * width };
         this.#drawGrid(view);
@@ -183,37 +174,22 @@ class Timeline {
         if (this.#hint && this.#stage.submits.length === 0) this.#text(this.#hint, width / 2, this.top - 16, "center", theme.quiet);
         if (this.#heldAt !== null) return;
         const now = view.x(this.now);
-        context.fillStyle = theme.quiet;
-        context.fillRect(Math.round(now), 0, 1, height - 20);
+        this.#pen.box(Math.round(now), 0, Math.round(now) + 1, height - 20, theme.quiet);
         this.#text("now", now, height - 6, "center", theme.quiet);
     }
 
     #text(text, x, y, align, colour, weight = "") {
-        this.#context.font = `${weight} 12px ${theme.font}`;
-        this.#context.textAlign = align;
-        this.#context.fillStyle = colour;
-        this.#context.fillText(text, x, y);
-    }
-
-    #circle(x, y, radius, colour) {
-        const context = this.#context;
-        context.strokeStyle = colour;
-        context.lineWidth = 2;
-        context.beginPath();
-        context.arc(x, y, radius, 0, 7);
-        context.stroke();
+        this.#pen.text(text, x, y, { align, colour, weight });
     }
 
     #drawGrid({ left, right, width, height, x }) {
-        const context = this.#context;
         const step = [250, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000]
             .find((step) => (step / (right - left)) * width >= 70) ?? 60_000;
         const { origin } = this.#stage;
         for (let at = Math.ceil((left - origin) / step) * step; origin + at <= right; at += step) {
             if (at < 0) continue;
             const px = Math.round(x(origin + at));
-            context.fillStyle = theme.line;
-            context.fillRect(px, 0, 1, height - 20);
+            this.#pen.box(px, 0, px + 1, height - 20, theme.line);
             // Not where "now" stands.
             if (this.#heldAt !== null || Math.abs(px - x(this.now)) > 34) {
                 this.#text(`${at / 1000} s`, Math.min(Math.max(14, px), width - 14), height - 6, "center", theme.quiet);
@@ -222,7 +198,6 @@ class Timeline {
     }
 
     #drawSubmits({ left, x, right }) {
-        const context = this.#context;
         const { submits, touches, marks } = this.#stage;
         const y = this.top - 15;
         let last = -Infinity;
@@ -232,14 +207,8 @@ class Timeline {
             const px = x(submit.at);
             if (px - last < 1) continue;
             // Dense submits are drawn as a band, which costs less than many circles on top of each other.
-            context.fillStyle = theme.ink;
-            if (px - last < 3) {
-                context.fillRect(last, y - 4.5, px - last, 9);
-            } else {
-                context.beginPath();
-                context.arc(px, y, 4.5, 0, 7);
-                context.fill();
-            }
+            if (px - last < 3) this.#pen.box(last, y - 4.5, px, y + 4.5, theme.ink);
+            else this.#pen.dot(px, y, 4.5, theme.ink);
             last = px;
             const label = submit.key || submit.label;
             const next = submits[index + 1];
@@ -249,31 +218,27 @@ class Timeline {
             }
         }
         this.#drawTouches(touches, () => y, theme.ink, left, x);
-        if (this.call) this.#circle(x(this.call.at), y, 8, theme.lanes[0]);
+        if (this.call) this.#pen.dot(x(this.call.at), y, 8, null, theme.lanes[0], 2);
         if (this.invites() && last > 0 && last + 120 < x(right)) this.#text("← drag a call →", last + 14, y + 4, "left", theme.ink, "600");
         for (let index = firstIndex(marks, "at", left); index < marks.length; index++) {
             const px = x(marks[index].at);
-            context.fillStyle = theme.bad;
-            context.fillRect(px, 3, 1.5, this.top - 10);
+            this.#pen.box(px, 3, px + 1.5, this.top - 7, theme.bad);
             this.#text(marks[index].name, px + 4, 12, "left", theme.bad);
         }
-        context.fillStyle = theme.base;
-        context.fillRect(0, this.top - 0.5, x(right), 1);
+        this.#pen.box(0, this.top - 0.5, x(right), this.top + 0.5, theme.base);
         if (!this.#isSmall) this.#label(this.caller, 2, theme.ink);
     }
 
     #drawLane(lane, index, view) {
-        const context = this.#context;
         const { top, bottom } = view;
         const colour = theme.lanes[index];
         const keys = this.#stage.keys;
         const first = top + this.#first(lane);
         const pitch = this.#pitch(lane);
         const bar = (key) => ({ y: first + pitch * Math.max(0, keys.indexOf(key)) });
-        context.fillStyle = theme.line;
-        context.fillRect(0, bottom - 0.5, view.width, 1);
+        this.#pen.box(0, bottom - 0.5, view.width, bottom + 0.5, theme.line);
         for (const { key, at, until } of this.#stage.sleeps) {
-            hatch(context, view.x(at), bar(key).y - 9, view.x(until), bar(key).y + 16, theme.base);
+            hatch(this.#pen.context, view.x(at), bar(key).y - 9, view.x(until), bar(key).y + 16, theme.base);
         }
         this.#drawExecutions(lane, colour, bar, view);
         this.#drawDrops(lane, colour, bar, view);
@@ -290,19 +255,13 @@ class Timeline {
 
     /** Draws a name, at the left end unless it follows another, over everything else and with its own background. Returns where it ends. */
     #label(name, top, colour, { left = 4, weight = "600" } = {}) {
-        const context = this.#context;
-        context.font = `${weight} 12px ${theme.font}`;
-        const { width } = context.measureText(name);
-        context.globalAlpha = 0.88;
-        context.fillStyle = theme.paper;
-        context.fillRect(left, top, width + 8, 17);
-        context.globalAlpha = 1;
+        const right = left + this.#pen.measure(name, { weight }) + 8;
+        this.#pen.box(left, top, right, top + 17, theme.paper, 0.88);
         this.#text(name, left + 4, top + 13, "left", colour, weight);
-        return left + width + 8;
+        return right;
     }
 
     #drawExecutions(lane, colour, bar, view) {
-        const context = this.#context;
         const { executions } = lane;
         const start = firstIndex(executions, "startedAt", view.left - this.#stage.longestTakes - 100);
         const last = new Map();
@@ -318,8 +277,8 @@ class Timeline {
             last.set(execution.key, at);
             this.#drawWait(execution.behind, first, at, y, colour, view, isSelected);
             this.#drawWork(execution, y + Timeline.line * (execution.line ?? 0), colour, view, lane.policy);
-            this.#drawMark(execution.edge, at, y, isSelected ? 9 : 7, colour);
-            if (isSelected) this.#circle(at, y, 13, theme.ink);
+            this.#pen.mark(execution.edge, at, y, isSelected ? 9 : 7, colour);
+            if (isSelected) this.#pen.dot(at, y, 13, null, theme.ink, 2);
             const text = this.#stage.keys.length > 1 ? `${execution.key} ${execution.count}` : String(execution.count);
             if (at - (lastText.get(execution.key) ?? -Infinity) > Math.max(22, 8 + 7 * text.length)) {
                 lastText.set(execution.key, at);
@@ -328,10 +287,10 @@ class Timeline {
             // A longer part of the value, if it fits before that of the next.
             const next = executions[index + 1] ? view.x(executions[index + 1].at) : Infinity;
             let value = Timeline.shownValue(execution.value, 20);
-            let half = context.measureText(value).width / 2;
+            let half = this.#pen.measure(value) / 2;
             if (at - half <= lastValue + 4 || at + 2 * half > next || at + half > view.width) {
                 value = Timeline.shownValue(execution.value);
-                half = context.measureText(value).width / 2;
+                half = this.#pen.measure(value) / 2;
             }
             if (this.#stage.keys.length === 1 && !this.#isSmall && !lane.isCrowded && at - half > lastValue + 4) {
                 lastValue = at + half;
@@ -349,21 +308,20 @@ class Timeline {
 
     /** Draws submits on their bar; for the selected one with a line from each of them. */
     #drawTicks(submits, y, colour, view, isSelected) {
-        const context = this.#context;
-        context.fillStyle = isSelected ? theme.ink : colour;
+        const ink = isSelected ? theme.ink : colour;
         let last = -Infinity;
         for (const submit of submits) {
             const px = view.x(submit.at);
             if (px - last < 1.5) continue;
             last = px;
-            context.fillRect(px - 0.75, y - 5, 1.5, 10);
-            if (isSelected) context.fillRect(px - 0.25, this.top - 12, 1, y - this.top + 7);
+            this.#pen.box(px - 0.75, y - 5, px + 0.75, y + 5, ink);
+            if (isSelected) this.#pen.box(px - 0.25, this.top - 12, px + 0.75, y - 5, ink);
         }
     }
 
     /** Draws how long the handler runs. */
     #drawWork(execution, y, colour, view, policy) {
-        const context = this.#context;
+        const { context } = this.#pen;
         if (execution.takes === 0 && execution.outcome === "executed") return;
         // Who sleeps hears later of its end.
         const end = Math.min(execution.endedAt ?? this.#stage.clock.now, execution.startedAt + (execution.takes || Infinity));
@@ -371,40 +329,19 @@ class Timeline {
         const isCut = execution.outcome === "interrupted";
         const isWrong = isBad(execution, policy);
         const isDone = execution.endedAt === null || execution.outcome === "executed" || isCut;
-        context.fillStyle = isWrong ? theme.bad : isDone ? colour : theme.base;
-        context.globalAlpha = isCut ? 0.45 : 1;
         // An execution that was interrupted is cut off, and the one that goes on with its values begins at the cut.
         const slant = (isSlanted) => isSlanted ? 4 : 0;
         const ends = [from + slant(execution.continues), from - slant(execution.continues),
             Math.max(from + 1, to - 2) - slant(isCut), Math.max(from + 1, to - 2) + slant(isCut)];
-        context.beginPath();
-        [[ends[0], 8], [ends[3], 8], [ends[2], 13], [ends[1], 13]].forEach(([px, below], index) =>
-            context[index ? "lineTo" : "moveTo"](px, y + below));
-        context.fill();
+        context.globalAlpha = isCut ? 0.45 : 1;
+        this.#pen.shape([[ends[0], 8], [ends[3], 8], [ends[2], 13], [ends[1], 13]], 0, y, isWrong ? theme.bad : isDone ? colour : theme.base);
         context.globalAlpha = 1;
         if (isWrong) this.#text("×", to + 5, y + 14, "center", theme.bad, "600");
     }
 
-    /** Draws the mark of an edge; one of what is still pending is hollow. */
-    #drawMark(edge, x, y, size, colour, outline = theme.paper) {
-        const context = this.#context;
-        context.fillStyle = colour;
-        context.strokeStyle = outline;
-        context.lineWidth = outline === theme.paper ? 1.25 : 2;
-        context.beginPath();
-        edgeMarks[edge].forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx * size, y + dy * size));
-        context.closePath();
-        context.fill();
-        context.stroke();
-    }
-
     /** Draws how long submits waited. */
     #drawWait(submits, first, at, y, colour, view, isSelected = false) {
-        const context = this.#context;
-        context.fillStyle = colour;
-        context.globalAlpha = isSelected ? 0.6 : 0.3;
-        context.fillRect(first, y - 5, Math.max(0, at - first), 10);
-        context.globalAlpha = 1;
+        this.#pen.box(first, y - 5, at, y + 5, colour, isSelected ? 0.6 : 0.3);
         this.#drawTicks(submits, y, colour, view, isSelected);
     }
 
@@ -425,33 +362,21 @@ class Timeline {
 
     /** Draws touches as rings: above, those that were made, and on a policy's bars those for which something waits longer. */
     #drawTouches(touches, height, colour, left, x) {
-        const context = this.#context;
-        context.strokeStyle = colour;
-        context.fillStyle = theme.paper;
-        context.lineWidth = 2;
         let last = -Infinity;
         for (let index = firstIndex(touches, "at", left - 100); index < touches.length; index++) {
             const px = x(touches[index].at);
             if (px - last < 3) continue;
             last = px;
-            context.beginPath();
-            context.arc(px, height(touches[index].key), 3.5, 0, 7);
-            context.fill();
-            context.stroke();
+            this.#pen.dot(px, height(touches[index].key), 3.5, theme.paper, colour, 2);
         }
     }
 
     #drawPending(lane, colour, bar, view) {
-        const context = this.#context;
         for (const { key, first, due, count } of lane.pending) {
             const { y } = bar(key);
             const [from, to] = [view.x(first), Math.min(view.x(due), view.width + 20)];
-            context.strokeStyle = colour;
-            context.lineWidth = 1.5;
-            context.setLineDash([4, 3]);
-            context.strokeRect(from, y - 5, Math.max(0, to - from), 10);
-            context.setLineDash([]);
-            this.#drawMark("trailing", to, y, 6, theme.paper, colour);
+            this.#pen.frame(from, y - 5, Math.max(from, to), y + 5, colour, { width: 1.5, dash: [4, 3] });
+            this.#pen.mark("trailing", to, y, 6, theme.paper, colour, 2);
             if (to < view.width - 10) this.#text(String(count), to, y - 11, "center", theme.quiet, "600");
         }
     }

@@ -164,7 +164,7 @@ class WorkerLine {
         tops.forEach((top, index) => pen.box(0, top + 1, this.#gutter - 4, tops[index + 1] ?? this.#bottom, theme.paper));
         const heading = (text, y) => {
             const style = { colour: theme.quiet, weight: "600", size: 11 };
-            pen.box(4, y + 3, 14 + pen.width(text, style), y + 18, theme.paper, 0.9);
+            pen.box(4, y + 3, 14 + pen.measure(text, style), y + 18, theme.paper, 0.9);
             pen.text(text, 8, y + 14, style);
         };
         const headings = ["Submitted, and waiting in the store", "Workers: runs and their leases", "What the server gets",

@@ -55,9 +55,9 @@ class WorkerRuns {
             pen.line([[to, y], [taken, y]], colour, { width: 3, dash: [2, 3] });
             const text = isLimited ? "held back by the limit" : "ready, not taken";
             const style = { colour: theme.quiet, size: 11 };
-            if (taken - to > pen.width(text, style) + 16) pen.text(text, to + 10, y - 7, style);
+            if (taken - to > pen.measure(text, style) + 16) pen.text(text, to + 10, y - 7, style);
         }
-        pen.shape(edgeMarks.trailing.map(([dx, dy]) => [dx * 7, dy * 7]), to, y, isDue ? colour : theme.paper, isDue ? theme.paper : colour);
+        pen.mark("trailing", to, y, 7, isDue ? colour : theme.paper, isDue ? theme.paper : colour, 1.5);
     }
 
     /** A run that waits to be tried again, or that is dead. */
@@ -68,7 +68,7 @@ class WorkerRuns {
         pen.line([[from, y + 8], [Math.max(from + 6, to), y + 8]], colour, { width: 2, dash: [5, 3] });
         if (isDead) pen.cross(from, y + 8, 4, theme.bad);
         const [text, style] = [isDead ? "dead" : "tried again", { colour, size: 11, weight: "600" }];
-        const width = pen.width(text, style);
+        const width = pen.measure(text, style);
         if (to - from < width + 24) return;
         pen.box(from + 8, y + 5, from + 14 + width, y + 13, theme.paper);
         pen.text(text, from + 11, y + 12, style);
@@ -110,7 +110,7 @@ class WorkerRuns {
 
     #drawTag(text, x, bottom, colour = theme.quiet) {
         const style = { colour, weight: "600", size: 11 };
-        this.#pen.box(x - 2, bottom - 13, x + this.#pen.width(text, style) + 3, bottom, theme.paper, 0.9);
+        this.#pen.box(x - 2, bottom - 13, x + this.#pen.measure(text, style) + 3, bottom, theme.paper, 0.9);
         this.#pen.text(text, x, bottom - 3, style);
     }
 
@@ -143,11 +143,11 @@ class WorkerRuns {
         const next = holds.find((other) => other.worker === worker && other.slot === slot && other.claimedAt > claimedAt);
         const room = (next ? line.x(next.claimedAt) : pen.canvas.clientWidth) - from - 4;
         const text = [`${value} · fence ${fence}${attempt > 1 ? ` · attempt ${attempt}` : ""}`, `${value} · fence ${fence}`, value, ""]
-            .find((text) => pen.width(text, style) <= room);
+            .find((text) => pen.measure(text, style) <= room);
         pen.text(text, from, top - 4, style);
         if (!isOver || cutAt === null) return;
         const [over, right] = ["its lease runs out", { align: "right", colour: theme.bad, size: 11 }];
-        if (to - line.x(cutAt) > pen.width(over, right) + 16) pen.text(over, to - 4, top + 11, right);
+        if (to - line.x(cutAt) > pen.measure(over, right) + 16) pen.text(over, to - 4, top + 11, right);
     }
 
     #drawBar(from, to, top, colour, { key, cutAt, how, isPutBack, isLost }) {
@@ -191,10 +191,10 @@ class WorkerRuns {
             const texts = !accepted ? [`refused: fence ${fence} is older`, "refused", ""]
                 : isAgain ? [`${value}, saved again`, `${value} again`, "again", ""] : [value, ""];
             const room = (next ? line.x(next.at) - 8 : Infinity) - x - 9;
-            const text = texts.find((text) => pen.width(text, style) <= room);
+            const text = texts.find((text) => pen.measure(text, style) <= room);
             if (accepted) pen.dot(x, y, 5.5, line.colour(key), theme.paper);
             else pen.cross(x, y, 4.5, theme.bad);
-            if (text) pen.box(x + 8, y - 7, x + 12 + pen.width(text, style), y + 6, theme.paper, 0.85);
+            if (text) pen.box(x + 8, y - 7, x + 12 + pen.measure(text, style), y + 6, theme.paper, 0.85);
             pen.text(text, x + 10, y + 4, style);
         });
     }

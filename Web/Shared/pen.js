@@ -1,5 +1,7 @@
 // Draws on a canvas in pixels: text, lines and shapes, each in one call.
 
+"use strict";
+
 class Pen {
     constructor(canvas) {
         this.canvas = canvas;
@@ -10,13 +12,14 @@ class Pen {
     begin(height) {
         const { canvas, context } = this;
         const scale = devicePixelRatio || 1;
-        const [width, pixels] = [canvas.clientWidth * scale, height * scale].map(Math.round);
+        [this.width, this.height] = [canvas.clientWidth, height];
+        const [width, pixels] = [this.width * scale, height * scale].map(Math.round);
         if (canvas.width !== width || canvas.height !== pixels) {
             [canvas.width, canvas.height] = [width, pixels];
             canvas.style.height = `${height}px`;
         }
         context.setTransform(scale, 0, 0, scale, 0, 0);
-        context.clearRect(0, 0, canvas.clientWidth, height);
+        context.clearRect(0, 0, this.width, height);
     }
 
     /** Draws only between two sides. */
@@ -30,7 +33,7 @@ class Pen {
         context.restore();
     }
 
-    width(text, { weight = "", size = 12 } = {}) {
+    measure(text, { weight = "", size = 12 } = {}) {
         this.context.font = `${weight} ${size}px ${theme.font}`;
         return this.context.measureText(text).width;
     }
@@ -66,26 +69,34 @@ class Pen {
     }
 
     /** Fills a shape, and draws its edge. */
-    shape(corners, x, y, fill, edge = null) {
+    shape(corners, x, y, fill, edge = null, width = 1.5) {
         const { context } = this;
         context.beginPath();
         corners.forEach(([dx, dy], index) => context[index ? "lineTo" : "moveTo"](x + dx, y + dy));
         context.closePath();
-        context.fillStyle = fill;
-        context.fill();
-        if (!edge) return;
-        [context.strokeStyle, context.lineWidth] = [edge, 1.5];
-        context.stroke();
+        this.#paint(fill, edge, width);
     }
 
-    dot(x, y, radius, fill, edge = null) {
+    /** The mark of an edge. */
+    mark(name, x, y, size, fill, edge = theme.paper, width = 1.25) {
+        this.shape(edgeMarks[name].map(([dx, dy]) => [dx * size, dy * size]), x, y, fill, edge, width);
+    }
+
+    /** A circle that is not filled if there is no colour for that. */
+    dot(x, y, radius, fill, edge = null, width = 1.5) {
+        this.context.beginPath();
+        this.context.arc(x, y, radius, 0, 7);
+        this.#paint(fill, edge, width);
+    }
+
+    #paint(fill, edge, width) {
         const { context } = this;
-        context.beginPath();
-        context.arc(x, y, radius, 0, 7);
-        context.fillStyle = fill;
-        context.fill();
+        if (fill) {
+            context.fillStyle = fill;
+            context.fill();
+        }
         if (!edge) return;
-        [context.strokeStyle, context.lineWidth] = [edge, 1.5];
+        [context.strokeStyle, context.lineWidth] = [edge, width];
         context.stroke();
     }
 

@@ -4,8 +4,6 @@
 
 class History {
     static longest = 40;
-    /** Dense submits are a band; more instants would show nothing more. */
-    static mostTicks = 200;
 
     episodes = [];
     #pending = null;
@@ -87,12 +85,6 @@ class History {
         episode.endedAt = at;
     }
 
-    /** Marks submits that came somewhere between two instants: apart, so that each can be seen. */
-    #addTicks({ ticks }, count, from, to) {
-        const shown = Math.min(count, History.mostTicks - ticks.length);
-        for (let index = 1; index <= shown; index++) ticks.push(from + ((to - from) * index) / shown);
-    }
-
     #updateRun(run, at, known, fallen) {
         if (this.#run && this.#run.id !== run?.id) {
             this.#end(this.#run, at);
@@ -107,7 +99,7 @@ class History {
             episode.id = run.id;
             // If that is not known, it began after the last look, and not before it was due.
             episode.startedAt = began ?? (known === null ? null : Math.max(known, Math.min(episode.due ?? at, at)));
-            if (known !== null && from && from === fallen) this.#addTicks(from, run.submits - from.count, known, episode.startedAt);
+            if (known !== null && from && from === fallen) from.addTicks(run.submits - from.count, known, episode.startedAt);
             episode.due ??= episode.startedAt;
             this.#run = episode;
         }
@@ -147,7 +139,7 @@ class History {
             if (pendingFor != null) [this.#pending.ticks, this.#pending.count] = [[this.#pending.first], 1];
         }
         const waits = this.#pending;
-        if (known !== null) this.#addTicks(waits, pending - waits.count, Math.max(known, waits.first ?? known), at);
+        if (known !== null) waits.addTicks(pending - waits.count, Math.max(known, waits.first ?? known), at);
         waits.first ??= waits.ticks[0] ?? at;
         waits.count = pending;
         waits.due = dueIn == null ? null : at + dueIn;

@@ -7,6 +7,9 @@
  * pending, ready, running, retrying, done, failed, or gone if they left before they were due.
  */
 class Episode {
+    /** Dense submits are a band; more instants would show nothing more. */
+    static mostTicks = 200;
+
     id = null;
     ticks = [];
     count = 0;
@@ -26,6 +29,12 @@ class Episode {
         this.state = state;
         /** From when on it is drawn: the first submit that was seen, or the look that showed it. */
         this.first = since;
+    }
+
+    /** Marks submits that came somewhere between two instants: apart, so that each can be seen. */
+    addTicks(count, from, to) {
+        const shown = Math.min(count, Episode.mostTicks - this.ticks.length);
+        for (let index = 1; index <= shown; index++) this.ticks.push(from + ((to - from) * index) / shown);
     }
 }
 

@@ -40,16 +40,8 @@ class Lines {
             const id = this.#lines[Math.floor(event.offsetY / this.#row)];
             if (id != null) this.open(id);
         });
-        new ResizeObserver(() => {
-            this.take();
-            this.ask();
-        }).observe(canvas.parentElement);
-        isDark.addEventListener("change", () => this.ask());
-        new IntersectionObserver((entries) => {
-            // Where it has come into sight soon after it was made, there are two.
-            this.#isVisible = entries.at(-1).isIntersecting;
-            this.ask();
-        }).observe(canvas);
+        watchCanvas(canvas, () => this.ask(), (isVisible) => { this.#isVisible = isVisible; });
+        new ResizeObserver(() => this.take()).observe(canvas.parentElement);
         setInterval(() => this.#tick(), 250);
     }
 

@@ -105,3 +105,14 @@ class Pen {
         this.line([[x - size, y + size], [x + size, y - size]], colour, { width: 2.5 });
     }
 }
+
+/** Calls `draw` when a canvas gets another size or other colours, and when it comes into sight or goes out of it, which `see` takes. */
+function watchCanvas(canvas, draw, see) {
+    new ResizeObserver(draw).observe(canvas.parentElement);
+    isDark.addEventListener("change", draw);
+    new IntersectionObserver((entries) => {
+        // Where it has come into sight soon after it was made, there are two.
+        see(entries.at(-1).isIntersecting);
+        draw();
+    }).observe(canvas);
+}

@@ -9,7 +9,6 @@ class Debouncer {
     /** So many in one look are many at once. */
     static crowd = 3;
     static mostEpisodes = 60;
-    static mostTicks = 100;
     /** For how long columns are kept, in seconds, and how many. */
     static memory = 700;
     static mostColumns = 2000;
@@ -111,17 +110,11 @@ class Debouncer {
         episode.endedAt = at;
     }
 
-    /** Marks submits that came somewhere between two instants: apart, so that each can be seen. */
-    #addTicks({ ticks }, count, from, to) {
-        const shown = Math.min(count, Debouncer.mostTicks - ticks.length);
-        for (let index = 1; index <= shown; index++) ticks.push(from + ((to - from) * index) / shown);
-    }
-
     /** An execution of what was pending has begun in a look: not before it was due, if that is known. */
     #begin(episode, { from, at, submits }) {
         const { row } = this;
         episode.startedAt = Math.min(at, Math.max(from, episode.due ?? at));
-        this.#addTicks(episode, Math.max(0, submits - row.pending), from, episode.startedAt);
+        episode.addTicks(Math.max(0, submits - row.pending), from, episode.startedAt);
         episode.first ??= episode.ticks[0] ?? episode.startedAt;
         episode.due = episode.startedAt;
         episode.count = Math.max(1, this.#gathered - row.pending);
@@ -163,7 +156,7 @@ class Debouncer {
         }
         this.#pending ??= this.#add(new Episode("pending", null));
         const waits = this.#pending;
-        this.#addTicks(waits, starts > 0 ? Math.min(submits, row.pending) : submits, from, at);
+        waits.addTicks(starts > 0 ? Math.min(submits, row.pending) : submits, from, at);
         waits.first ??= waits.ticks[0] ?? at;
         waits.count = Math.max(row.pending, this.#gathered);
         waits.due = row.dueIn === null ? null : at + row.dueIn;

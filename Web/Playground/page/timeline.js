@@ -52,12 +52,7 @@ class Timeline {
         this.#canvas = canvas;
         this.#pen = new Pen(canvas);
         this.#stage = stage;
-        new ResizeObserver(() => this.ask()).observe(canvas.parentElement);
-        isDark.addEventListener("change", () => this.ask());
-        new IntersectionObserver(([entry]) => {
-            this.#isVisible = entry.isIntersecting;
-            this.ask();
-        }).observe(canvas);
+        watchCanvas(canvas, () => this.ask(), (isVisible) => { this.#isVisible = isVisible; });
         // With reduced motion the picture is drawn once a second instead, and at every event.
         setInterval(() => wantsLessMotion.matches && this.#drawn !== this.now && this.ask(), 1000);
     }

@@ -20,12 +20,7 @@ class WorkerLine {
         this.#pen = new Pen(canvas);
         this.#runs = new WorkerRuns(this, this.#pen);
         this.#memory = new MemoryRuns(this, this.#pen);
-        new ResizeObserver(() => this.draw()).observe(canvas.parentElement);
-        isDark.addEventListener("change", () => this.draw());
-        new IntersectionObserver(([entry]) => {
-            this.#isVisible = entry.isIntersecting;
-            this.draw();
-        }).observe(canvas);
+        watchCanvas(canvas, () => this.draw(), (isVisible) => { this.#isVisible = isVisible; });
         const move = (event) => seek(Math.min(this.left + this.span, Math.max(this.left, this.#instant(event.offsetX))));
         canvas.addEventListener("pointerdown", (event) => {
             canvas.setPointerCapture(event.pointerId);

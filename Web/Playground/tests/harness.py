@@ -51,6 +51,13 @@ class PageTest(unittest.TestCase):
         """, fragment)
         return self.browser.wait("return document.getElementById('notice').textContent")
 
+    def set(self, field, value, event="change"):
+        self.browser.run("""
+            const field = document.getElementById(arguments[0]);
+            field.value = arguments[1];
+            field.dispatchEvent(new Event(arguments[2], { bubbles: true }));
+        """, field, value, event)
+
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
 
@@ -80,13 +87,6 @@ class StageCase(PageTest):
                 clock.advance(10);
             }
         """ % condition)
-
-    def set(self, field, value, event="change"):
-        self.browser.run("""
-            const field = document.getElementById(arguments[0]);
-            field.value = arguments[1];
-            field.dispatchEvent(new Event(arguments[2], { bubbles: true }));
-        """, field, value, event)
 
     def executions(self, lane):
         return self.browser.run("""

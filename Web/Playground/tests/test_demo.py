@@ -40,24 +40,6 @@ class DemoTest(StageCase):
             self.assertGreater(self.browser.run("return (Demo.burst.reduce((sum, gap) => sum + gap) + Demo.lull + Demo.stay) / Demo.rate"), 6000)
             self.play(f"stage.origin !== {origin} && stage.submits.length === 9")
 
-    def test_the_timeline_tells_how_many_runs_a_row_makes_of_the_calls(self):
-        self.begin(self.played)
-        told = [text for text in self.browser.run(self.written) if "calls →" in text]
-        self.assertEqual(told, ["9 calls → 1 run", "9 calls → 1 run", "9 calls → 3 runs"])
-        # On a phone there is no room for it.
-        self.browser.resize(375, 812)
-        self.assertEqual([text for text in self.browser.run(self.written) if "calls →" in text], [])
-
-    written = """
-        const texts = [];
-        const { timeline } = playground;
-        const fill = CanvasRenderingContext2D.prototype.fillText;
-        CanvasRenderingContext2D.prototype.fillText = function (text) { texts.push(text); };
-        timeline.draw();
-        CanvasRenderingContext2D.prototype.fillText = fill;
-        return texts;
-    """
-
     def test_the_page_plays_by_itself_until_it_is_touched(self):
         self.begin(self.played)
         # A slider asks about what is shown.
@@ -140,18 +122,3 @@ class DemoTest(StageCase):
         self.browser.wait("return playground.stage.lanes.length === 1 && playground.demo.isPlaying")
         self.play(self.played)
         self.assertEqual(self.browser.text("#turn"), "Try it:")
-
-    def test_the_calls_are_those_of_the_demonstration_until_the_reader_makes_some(self):
-        def caller():
-            return [text for text in self.browser.run(self.written) if text in ("calls", "you")]
-        self.browser.open(PAGE)
-        self.assertEqual(caller(), ["calls"])
-        # A look makes no call.
-        self.browser.run("document.getElementById('timeline').focus()")
-        self.browser.keys("\ue012")                         # left
-        self.assertEqual(caller(), ["calls"])
-        self.browser.type("#type", "a")
-        self.assertEqual(caller(), ["you"])
-        link = self.browser.run("return playground.linkWithCalls(playground.stage)")["link"]
-        self.browser.open(PAGE, link)
-        self.assertEqual(caller(), ["you"])

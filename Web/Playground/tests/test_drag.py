@@ -55,32 +55,6 @@ class DragTest(StageCase):
                     return stage.lanes.map((lane) => lane.executions.map(({ at, value, count }) => [Math.round(at), value, count]));
                 """, times))
 
-    def test_rows_are_computed_while_it_is_dragged_and_the_picture_stays(self):
-        self.rest()
-        seen = self.browser.run("""
-            const { timeline, stage, drag } = playground;
-            const canvas = document.getElementById("timeline");
-            const { left, top } = canvas.getBoundingClientRect();
-            const x = (instant) => (instant - timeline.bounds.left) / timeline.span * canvas.clientWidth;
-            const send = (name, at) => canvas.dispatchEvent(new PointerEvent(name, { bubbles: true, pointerId: 1, clientX: left + at, clientY: top + timeline.top - 15 }));
-            canvas.setPointerCapture = () => {};
-            const [start, other] = [x(stage.submits[8].at), x(stage.submits[0].at)];
-            const seen = [];
-            const frame = () => new Promise(requestAnimationFrame);
-            return (async () => {
-                send("pointerdown", start);
-                for (const by of [20, 70, 120, 20]) {
-                    send("pointermove", start + by);
-                    await frame();
-                    await frame();
-                    seen.push([stage.lanes[0].executions.length, Math.round(x(stage.submits.at(-1).at) - start - by), Math.round(x(stage.submits[0].at) - other)]);
-                }
-                send("pointerup", start + 20);
-                return seen;
-            })();
-        """)
-        self.assertEqual(seen, [[1, 0, 0], [2, 0, 0], [2, 0, 0], [1, 0, 0]])
-
     def test_a_call_goes_past_others_but_not_before_the_beginning(self):
         self.rest()
         self.browser.drag(self.point(4), self.point(0, -150))

@@ -124,11 +124,7 @@ class LogTest(TraceCase):
         for index in range(0, 240, 2):
             lines.insert(index * 3 // 2, lines[index * 3 // 2].replace("saved", "loaded"))
         self.assertIn("360 lines", self.take("\n".join(lines)))
-        self.browser.run("""
-            const field = document.getElementById("log-only");
-            field.value = "saved";
-            field.dispatchEvent(new Event("change", { bubbles: true }));
-        """)
+        self.set("log-only", "saved")
         self.browser.wait("return document.getElementById('tune-status').textContent.includes('240 lines with')")
         self.assertTrue(self.browser.text("#tune-status").endswith("120 lines are without the text that you ask for, of 360."))
 
@@ -138,11 +134,7 @@ class LogTest(TraceCase):
         rows = self.browser.run(self.ROWS)
         self.assertEqual([rows[0][0], rows[len(rows) // 2 - 1][0]], ["1s", "60s"])
         # Who asks for them all the same is warned.
-        self.browser.run("""
-            const field = document.getElementById("waits-first");
-            field.value = "100ms";
-            field.dispatchEvent(new Event("change", { bubbles: true }));
-        """)
+        self.set("waits-first", "100ms")
         self.browser.wait("return document.getElementById('log-note').textContent.includes('do not rely on it')")
         self.assertEqual(self.browser.run(self.ROWS)[0][0], "100ms")
         # nginx can write parts of a second beside them.

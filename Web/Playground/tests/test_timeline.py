@@ -9,30 +9,6 @@ class TimelineTest(StageCase):
         self.browser.run("document.getElementById('timeline').focus()")
         self.browser.keys("\ue012")
 
-    def test_a_value_is_written_as_long_as_it_fits(self):
-        self.open("#!debounce,100ms")
-        self.hold()
-        written = """
-            const texts = [];
-            const fill = CanvasRenderingContext2D.prototype.fillText;
-            CanvasRenderingContext2D.prototype.fillText = function (text) { texts.push(text); };
-            playground.timeline.draw();
-            CanvasRenderingContext2D.prototype.fillText = fill;
-            return texts.filter((text) => text.endsWith("lisbon") || text.endsWith("vienna"));
-        """
-        self.set("type", "weather in lisbon", "input")
-        self.advance(500)
-        self.assertEqual(self.browser.run(written), ["weather in lisbon"])
-        # The next one comes too soon, and has room itself.
-        self.set("type", "tomorrow in vienna", "input")
-        self.browser.run("playground.timeline.span = 20_000")
-        self.advance(200)
-        self.assertEqual(self.browser.run(written)[0], "…n lisbon")
-        self.advance(5000)
-        self.set("type", "what will be the weather in vienna", "input")
-        self.advance(500)
-        self.assertEqual(self.browser.run(written)[-1], "…e weather in vienna")
-
     def test_time_stops_a_second_after_the_last_run_so_that_it_stays_in_sight(self):
         self.hold()
         for _ in range(9):

@@ -1,11 +1,6 @@
 """Touches: "still busy", without a value."""
 
-import json
-import os
-import subprocess
-import tempfile
-
-from harness import StageCase, TraceCase
+from harness import StageCase
 
 
 class TouchTest(StageCase):
@@ -74,31 +69,3 @@ class TouchTest(StageCase):
         self.assertEqual(link["count"], 400)
         self.open(link["link"])
         self.assertEqual([self.browser.run(self.EXECUTIONS), self.browser.run(touches), self.touches(0)], sent)
-
-
-class TouchTraceTest(TraceCase):
-    def test_touches_in_a_trace_do_what_lull_tune_says(self):
-        lines = [{"at": 0, "op": "touch"}]
-        for index in range(60):
-            at, key = index * 10, {"key": "a"} if index % 2 else {}
-            lines.append({"at": at, **key})
-            if index % 3:
-                lines.append({"at": at + 0.04, "op": "touch", **key})
-            if index % 4:
-                lines.append({"at": at + 0.07, "op": "touch", "wait": "1s", **key})
-            lines.append({"at": at + 0.1, **key})
-        text = "\n".join(map(json.dumps, lines))
-        self.assertEqual(self.drop(text), "mine.jsonl: 120 submits of 2 keys in 590 s.")
-        rows = self.browser.run("""
-            return [...document.querySelectorAll("[data-waits] tbody tr")].map((row) => [row.cells[0].textContent, row.cells[2].textContent]);
-        """)
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-            file.write(text)
-            file.flush()
-            tuned = json.loads(subprocess.run(
-                [os.environ["LULL"], "tune", "--format", "json", file.name], check=True, capture_output=True, text=True).stdout)
-        counts = [str(row["executions"]) for kind in ("debounce", "throttle") for row in tuned[kind]["waits"]]
-        self.assertEqual([count for _, count in rows], counts)
-        # A wait of 50 ms would have made two executions of each pair, were it not for the touches.
-        self.assertEqual(rows[0][0], "50ms")
-        self.assertLess(int(rows[0][1]), 120)

@@ -49,11 +49,7 @@ class TraceTest(TraceCase):
         self.browser.click("#sample")
         self.browser.wait("return document.querySelector('[data-suggested=debounce]')")
         before = self.browser.text("[data-suggested=debounce]")
-        self.browser.run("""
-            const field = document.getElementById("target-delay");
-            field.value = "200ms";
-            field.dispatchEvent(new Event("change", { bubbles: true }));
-        """)
+        self.set("target-delay", "200ms")
         self.browser.wait("return document.querySelector('[data-suggested=debounce]').textContent.includes('meets')")
         after = self.browser.text("[data-suggested=debounce]")
         self.assertNotEqual(before, after)
@@ -68,11 +64,7 @@ class TraceTest(TraceCase):
     def test_a_wrong_setting_is_marked(self):
         self.browser.click("#sample")
         self.browser.wait("return !document.getElementById('tune').hidden")
-        self.browser.run("""
-            const field = document.getElementById("waits-first");
-            field.value = "fast";
-            field.dispatchEvent(new Event("change", { bubbles: true }));
-        """)
+        self.set("waits-first", "fast")
         self.assertIn("“fast” is not a duration", self.browser.text("#tune-status"))
         self.assertEqual(self.browser.run("return document.getElementById('waits-first').getAttribute('aria-invalid')"), "true")
 

@@ -1,9 +1,6 @@
 """Fifteen seconds of typing that are judged."""
 
 import json
-import os
-import subprocess
-import tempfile
 
 from harness import PageTest
 
@@ -52,33 +49,6 @@ class TypingTest(PageTest):
         title, says = self.verdict()
         self.assertEqual(title, "No wait up to 400 ms saves anything on this typing")
         self.assertIn("Without that bound, 800 ms would save 95.2 %: 20 requests fewer.", says)
-
-    def test_the_verdict_within_the_bound_is_that_of_lull_tune(self):
-        self.assertGreater(self.check_with_tune(self.bursts), 0.4)
-
-    def check_with_tune(self, gaps):
-        """Compares a verdict with the suggestion of `lull tune`, and returns the one without a bound."""
-        self.type(gaps)
-        self.verdict()
-        at, lines = 0, []
-        for gap in gaps:
-            at += gap
-            lines.append(json.dumps({"at": at / 1000}))
-        shown = self.browser.run("return playground.judge.verdict.gaps")
-        # Fifteen seconds may be over before the last key.
-        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-            file.write("\n".join(lines[:len(shown)]))
-            file.flush()
-
-            def tune(*options):
-                return json.loads(subprocess.run(
-                    [os.environ["LULL"], "tune", "--format", "json", "--waits", "200ms..2s", *options, file.name],
-                    capture_output=True, check=True, text=True).stdout)["debounce"]["suggested"]["wait"]
-
-            free = tune()
-            chosen = free if free <= 0.4 else tune("--target-delay", "400ms")
-        self.assertIn(f"A wait of {round(chosen * 1000)} ms ", self.browser.text("#verdict-title"))
-        return free
 
     def test_too_little_typing_is_not_judged(self):
         self.type([0] + [200] * 18)

@@ -40,11 +40,7 @@ class WorkersCase(PageTest):
         self.browser.run("document.getElementById(`stores-${arguments[0]}`).click()", button)
 
     def choose(self, setting, value):
-        self.browser.run("""
-            const field = document.getElementById(`stores-${arguments[0]}`);
-            field.value = arguments[1];
-            field.dispatchEvent(new Event("change"));
-        """, setting, value)
+        self.set(f"stores-{setting}", value)
 
     def seek(self, at):
         self.browser.run("playground.workers.seek(arguments[0])", at)

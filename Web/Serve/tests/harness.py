@@ -104,3 +104,15 @@ class PageTest(unittest.TestCase):
         end = time.monotonic() + 20
         while not is_wanted(count := self.browser.run(FRAMES)):
             self.assertLess(time.monotonic(), end, f"{count} frames in a second")
+
+    def asked(self):
+        """Waits until the question has its number; returns its title and its answer."""
+        self.until("ask.open && !document.getElementById('ask-yes').textContent.includes('Counting')")
+        return self.text("#ask-title"), self.text("#ask-yes")
+
+    def answer(self):
+        """Says yes, and returns what is said then."""
+        self.press("#ask-yes")
+        self.until("!ask.open")
+        self.assertEqual(self.browser.run("return document.getElementById('said').getAttribute('aria-live')"), "polite")
+        return self.text("#said")

@@ -5,22 +5,9 @@ import re
 import unittest
 
 import scenes
+from accessible import NAMELESS, REFERENCES, SMALL
 from fake import ROOT
 from harness import DOWN, ENTER, ESCAPE, TAB, PageTest
-
-NAMELESS = """
-    const controls = [...document.querySelectorAll("button, input, select, textarea, canvas, [role=listbox], dialog")].filter((one) => one.checkVisibility());
-    const named = (one) => one.getAttribute("aria-label") || document.getElementById(one.getAttribute("aria-labelledby"))?.textContent.trim()
-        || one.labels?.[0]?.textContent.trim() || (one.tagName === "BUTTON" && one.textContent.trim());
-    return controls.filter((one) => !named(one)).map((one) => one.outerHTML.slice(0, 100));
-"""
-REFERENCES = """
-    const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-    const names = ["for", "aria-describedby", "aria-labelledby", "aria-controls", "aria-activedescendant"];
-    const missing = names.flatMap((name) => [...document.querySelectorAll(`[${name}]`)]
-        .flatMap((element) => element.getAttribute(name).split(" ")).filter((id) => !ids.includes(id)));
-    return [...missing, ...ids.filter((id, index) => ids.indexOf(id) !== index)];
-"""
 
 
 def source(name, folder="Serve"):
@@ -115,14 +102,7 @@ class AccessibleTest(PageTest):
     def test_a_finger_hits_what_it_is_meant_to(self):
         self.browser.resize(390, 844)
         self.everything_open()
-        small = self.browser.run("""
-            const all = [...document.querySelectorAll("button, select, input, textarea")].filter((one) => one.checkVisibility());
-            return all.map((one) => {
-                const { width, height } = one.getBoundingClientRect();
-                return [one.outerHTML.slice(0, 90), Math.round(width), Math.round(height)];
-            }).filter(([html, width, height]) => !html.includes("checkbox") && (width < 40 || height < 40));
-        """)
-        self.assertEqual(small, [])
+        self.assertEqual(self.browser.run(SMALL), [])
 
     def test_markup_in_names_values_and_errors_is_text(self):
         self.open(scenes.strange)

@@ -17,18 +17,6 @@ CASES = [
 
 
 class ActionsTest(PageTest):
-    def asked(self):
-        """Waits until the question has its number; returns its title and its answer."""
-        self.until("ask.open && !document.getElementById('ask-yes').textContent.includes('Counting')")
-        return self.text("#ask-title"), self.text("#ask-yes")
-
-    def answer(self):
-        """Says yes, and returns what is said then."""
-        self.press("#ask-yes")
-        self.until("!ask.open")
-        self.assertEqual(self.browser.run("return document.getElementById('said').getAttribute('aria-live')"), "polite")
-        return self.text("#said")
-
     def choose(self, selector, count):
         self.browser.run("""
             [...document.querySelectorAll(arguments[0])].slice(0, arguments[1]).forEach((one) => one.click());

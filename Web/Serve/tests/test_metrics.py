@@ -138,11 +138,6 @@ class MetricsTest(ServeTest):
             self.assertEqual({families[f"{name}_total"].type for name in COUNTERS}, {"unknown"})
         self.assertEqual(set(families), {*GAUGES, *(f"{name}_total" for name in COUNTERS)})
 
-    def test_only_the_namespaces_that_are_served_have_metrics(self):
-        _, place = self.serve("--namespace", "new\nline", "--namespace", "failing")
-        families = read(ask(place, "GET", "/metrics", fields={"Accept": ACCEPT}).text, True)
-        self.assertEqual(set(values(families, "lull_dead_runs")), {"new\nline", "failing"})
-
     def test_a_store_that_is_away_has_a_metric_and_the_server_goes_on_to_have_its_own(self):
         _, place = self.serve()
         self.assertEqual(ask(place, "POST", path("orders", "new"), "v").status, 202)
@@ -167,19 +162,6 @@ class MetricsTest(ServeTest):
         for name in files:
             os.rename(f"{self.folder}/elsewhere/{name}", f"{self.folder}/{name}")
         until(lambda: values(read(ask(place, "GET", "/metrics").text, False), "lull_up") == {(): 1})
-
-    def test_figures_move(self):
-        _, place = self.serve()
-
-        def figure(name, **labels):
-            return values(read(ask(place, "GET", "/metrics", fields={"Accept": ACCEPT}).text, True), name, **labels)
-
-        before = figure("lull_executed_total")["orders"]
-        worker = self.start(LULL, "work", "--store", self.store, "--namespace", "orders", "--", "true")
-        until(lambda: figure("lull_executed_total")["orders"] == before + 1)
-        until(lambda: figure("lull_keys", namespace="orders")["ready"] == 0)
-        self.assertEqual(figure("lull_oldest_due_seconds")["orders"], 0)
-        self.end(worker)
 
 
 @unittest.skipUnless(parser, "prometheus_client is not installed: scripts/install-missing serve")

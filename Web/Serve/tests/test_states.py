@@ -3,6 +3,7 @@
 import time
 
 import scenes
+from accessible import FAINT
 from harness import PageTest
 
 SCENES = {name: getattr(scenes, name) for name in
@@ -10,26 +11,6 @@ SCENES = {name: getattr(scenes, name) for name in
 
 WIDTHS = (1280, 768, 390, 320)
 
-# The least contrast of a text with what is behind it.
-FAINT = """
-    const parts = (colour) => (colour.match(/[0-9.]+/g) ?? []).map(Number);
-    const luminance = (colour) => {
-        const [red, green, blue] = parts(colour).map((one) => one / 255)
-            .map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-    };
-    const behind = (element) => {
-        for (; element; element = element.parentElement) {
-            const colour = getComputedStyle(element).backgroundColor;
-            if (parts(colour)[3] !== 0) return colour;
-        }
-        return "rgb(255, 255, 255)";
-    };
-    return [...document.querySelectorAll("body *")].filter((one) => one.checkVisibility() && !one.closest("svg, script, style, .stale main, :disabled")
-            && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
-        .map((one) => [luminance(getComputedStyle(one).color), luminance(behind(one)), one.outerHTML.slice(0, 90)])
-        .filter(([one, other]) => (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) < 4.5);
-"""
 
 class StatesTest(PageTest):
     def test_no_state_is_wider_than_the_screen_and_its_text_can_be_read_in_light_and_in_dark(self):

@@ -8,10 +8,11 @@ import tempfile
 import time
 import unittest
 
+from accessible import NAMELESS, REFERENCES
 from harness import DOWN, ENTER, TAB, PageTest
 from program import Debouncer, FakeProgram, busy
 from real import LULL
-from test_accessible import NAMELESS, REFERENCES, STRUCTURE
+from test_accessible import STRUCTURE
 
 CHILD = os.environ.get("INSPECTION_CHILD", "")
 EPISODES = """

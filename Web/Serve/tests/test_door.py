@@ -121,11 +121,18 @@ class ConnectionTest(PageTest):
         self.assertEqual(self.text("#live"), "Away")
         self.assertTrue(self.is_shown("#name"))
         self.until_text("#next", "next attempt in")
-        pauses = []
-        for _ in range(2):
-            before = self.browser.run("return lull.stream.nextAttempt")
-            self.browser.wait(f"return (lull.stream.nextAttempt ?? 0) > {before or 0} + 100")
-            pauses.append(self.browser.run("return lull.stream.nextAttempt - performance.now()"))
+        pauses = self.browser.run("""
+            const { stream } = lull;
+            const { happened } = stream;
+            return new Promise((done) => {
+                const pauses = [];
+                stream.happened = (what, about) => {
+                    happened(what, about);
+                    if (what === "lost") pauses.push(stream.nextAttempt - performance.now());
+                    if (pauses.length === 2) done(pauses);
+                };
+            });
+        """)
         self.assertGreater(pauses[1], pauses[0])
         self.fake.is_down = False
         self.press("#again")

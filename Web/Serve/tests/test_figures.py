@@ -14,7 +14,7 @@ class FiguresTest(PageTest):
         self.assertEqual(self.texts("#figures dt"), [name for property, name, _, _ in FIGURES if property not in COUNTERS])
         self.assertEqual(self.texts("#counters dt"), [name for property, name, _, _ in FIGURES if property in COUNTERS])
         self.assertEqual(self.texts("#figures dd")[:5], ["7", "1", "2", "1", "6"])
-        self.assertRegex(self.text("#figures [data-figure=oldestDue] dd"), r"^[45]\.\d s$")
+        self.assertRegex(self.text("#figures [data-figure=oldestDue] dd"), r"^[\d.]+ s$")
         self.assertEqual(self.texts("#figures dd")[6:], ["–", "0", "–", "0", "–"])
         self.assertEqual(self.texts("#counters dd"), ["1,204", "2", "0", "1,170", "44,310", "38"])
         helped = self.browser.run("return document.querySelector('#figures [data-figure=dead]').title")
@@ -63,18 +63,22 @@ class FiguresTest(PageTest):
     def test_what_waits_gets_older_while_nothing_changes(self):
         self.open(scenes.paused)
         self.until("document.querySelectorAll('#keys .row').length > 7")
-        self.orders.next_start, self.orders.oldest = 40, time.time() - 10
+        self.orders.next_start, self.orders.oldest = 60, time.time() - 20
         self.orders.workers = {1: ("ada", 4099)}
         self.fake.changed()
-        self.until_text("[data-figure=nextStart] dd", "40 s")
+        self.until_text("#workers .quiet", "seen")
         asked = len(self.fake.requests)
-        before = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet, #ended .age")
-        self.until_text("[data-figure=oldestDue] dd", "14 s")
-        after = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet, #ended .age")
-        self.assertEqual(before[0:2], ["10 s", "40 s"])
-        self.assertIn(after[0], ("14 s", "15 s"))
-        self.assertIn(after[1], ("36 s", "35 s"))
-        self.assertRegex(after[2], r"seen [56]\.\d s ago")
+
+        def ages():
+            shown = self.texts("[data-figure=oldestDue] dd, [data-figure=nextStart] dd, #workers .quiet")
+            return [float(re.search(r"[\d.]+(?=\ss)", one)[0]) for one in shown]
+
+        waited, left, unseen = ages()
+        self.until(f"parseFloat(document.querySelector('[data-figure=oldestDue] dd').textContent) >= {waited} + 2")
+        after = ages()
+        self.assertGreaterEqual(waited, 20)
+        self.assertLess(after[1], left)
+        self.assertGreater(after[2], unseen)
         # The server was not asked for that.
         self.assertLessEqual(len(self.fake.requests) - asked, 1)
 
@@ -94,7 +98,7 @@ class FiguresTest(PageTest):
     def test_what_runs_and_who_works_is_said(self):
         self.open(scenes.one)
         items = self.texts("#running li")
-        self.assertRegex(items[0], r"^customer/4711ada, process 4099, attempt 1, for \d\.\d s, lease for 2\d s$")
+        self.assertRegex(items[0], r"^customer/4711ada, process 4099, attempt 1, for [\d.]+ s, lease for \d+ s$")
         # How long ago depends on the speed of the browser.
         self.assertEqual([re.sub(r"\d+(\.\d+)? s ago", "… ago", one) for one in self.texts("#workers li")], [
             "ada 40991 running, seen … ago", "grace 171 running, seen … ago", "grace 18idle, seen … ago"])

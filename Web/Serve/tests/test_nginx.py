@@ -15,6 +15,7 @@ from real import Answer, Connection, Events, ServeTest, ask, free_port, path, un
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
 CONFIGURATION = os.path.join(os.path.dirname(__file__), "../../../packaging/nginx/lull.conf")
 HOST = "lull.example.org"
+TOKEN = "act-0123456789abcdef"
 
 
 LARGEST = 16 << 20
@@ -125,6 +126,16 @@ class NginxTest(ServeTest):
             self.assertEqual(self.ask("GET", "/metrics", fields=fields).status, 403)
         self.assertEqual(set(self.stored()), {"first"})
         self.assertEqual(self.ask("POST", pause, b"", {"Lull-Page": "1", "Origin": self.origin}).status, 200)
+
+    def test_tokens_pass(self):
+        with open(f"{self.folder}/tokens", "w", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+            file.write(f"act {TOKEN} ada\n")
+        self.serve("--token-file", f"{self.folder}/tokens", listen=self.socket)
+        self.proxy()
+        self.assertEqual(self.submit("a").status, 401)
+        self.assertEqual(self.submit("a", Authorization=f"Bearer {TOKEN}").status, 202)
+        me = self.ask("GET", "/api/me", fields={"Authorization": f"Bearer {TOKEN}"})
+        self.assertEqual(json.loads(me.text)["name"], "ada")
 
     def test_the_largest_value_passes_and_a_larger_one_does_not(self):
         self.serve("--origin", self.origin, listen=self.socket)

@@ -40,8 +40,8 @@ static const lull_page_file shared[] = {
     {"live.js", (const char[]){
 #embed "../../Web/Shared/live.js"
     , 0}},
-    {"clock.js", (const char[]){
-#embed "../../Web/Shared/clock.js"
+    {"otherclock.js", (const char[]){
+#embed "../../Web/Shared/otherclock.js"
     , 0}},
     {"episode.js", (const char[]){
 #embed "../../Web/Shared/episode.js"
@@ -77,8 +77,8 @@ static const lull_page_file serve[] = {
     {"looks.js", (const char[]){
 #embed "../../Web/Serve/looks.js"
     , 0}},
-    {"timeline.js", (const char[]){
-#embed "../../Web/Serve/timeline.js"
+    {"keylines.js", (const char[]){
+#embed "../../Web/Serve/keylines.js"
     , 0}},
     {"namespaces.js", (const char[]){
 #embed "../../Web/Serve/namespaces.js"
@@ -98,8 +98,8 @@ static const lull_page_file serve[] = {
     {"keys.js", (const char[]){
 #embed "../../Web/Serve/keys.js"
     , 0}},
-    {"story.js", (const char[]){
-#embed "../../Web/Serve/story.js"
+    {"keystory.js", (const char[]){
+#embed "../../Web/Serve/keystory.js"
     , 0}},
     {"main.js", (const char[]){
 #embed "../../Web/Serve/main.js"
@@ -120,8 +120,8 @@ static const lull_page_file top[] = {
     {"program.js", (const char[]){
 #embed "../../Web/Top/program.js"
     , 0}},
-    {"timeline.js", (const char[]){
-#embed "../../Web/Top/timeline.js"
+    {"programlines.js", (const char[]){
+#embed "../../Web/Top/programlines.js"
     , 0}},
     {"table.js", (const char[]){
 #embed "../../Web/Top/table.js"

@@ -11,7 +11,7 @@ function begin() {
     const actions = new Actions(looks);
     const story = new Story(looks, actions);
     const open = (key) => story.open(key);
-    const timeline = new TimeLine(looks, open);
+    const timeline = new KeyLines(looks, open);
     const rates = new Rates();
     const workers = new Workers(looks, open);
     const dead = new Dead(looks, actions, open);

@@ -2,7 +2,7 @@
 
 "use strict";
 
-class TimeLine extends Lines {
+class KeyLines extends Lines {
     #looks;
     #open;
     word = "key";
@@ -61,7 +61,7 @@ class TimeLine extends Lines {
             .filter((due) => due !== null).sort((one, other) => one - other);
         // Of a long wait most keys with a line are near its end.
         const least = Math.min(1.1 * Math.max(0, ...waits), dues.length > 0 ? 40 : Infinity);
-        return Math.max(least, 1.05 * (dues[Math.floor(0.8 * dues.length)] ?? 0)) / (1 - TimeLine.past);
+        return Math.max(least, 1.05 * (dues[Math.floor(0.8 * dues.length)] ?? 0)) / (1 - KeyLines.past);
     }
 
     said(id) {

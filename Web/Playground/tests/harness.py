@@ -1,17 +1,15 @@
 """Shared by the tests: paths, and a page that is opened afresh for each test."""
 
 import os
-import unittest
 
-from webdriver import Browser
+from pagetest import ROOT, BrowserTest
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 SCRATCH = os.environ.get("SCRATCH", os.path.join(ROOT, ".build"))
 PAGE = os.path.join(SCRATCH, "playground/index.html")
 
 
-class PageTest(unittest.TestCase):
-    """Gives each test a freshly opened page, and fails if the console shows a warning or an error.
+class PageTest(BrowserTest):
+    """Gives each test a freshly opened page.
 
     A class whose part of the page can begin anew has a script for that, its `renewal`: then its tests share a page.
     """
@@ -22,12 +20,11 @@ class PageTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.browser = Browser.shared()
+        super().setUpClass()
         cls.is_open = False
 
     def setUp(self):
-        self.browser.emulate()
-        self.browser.resize(1280, 1000)
+        super().setUp()
         if self.is_open:
             self.browser.run(self.renewal)
             return
@@ -51,19 +48,10 @@ class PageTest(unittest.TestCase):
         """, fragment)
         return self.browser.wait("return document.getElementById('notice').textContent")
 
-    def set(self, field, value, event="change"):
-        self.browser.run("""
-            const field = document.getElementById(arguments[0]);
-            field.value = arguments[1];
-            field.dispatchEvent(new Event(arguments[2], { bubbles: true }));
-        """, field, value, event)
-
-    def tearDown(self):
-        self.assertEqual(self.browser.complaints(), [])
-
     def frame(self):
         """Waits until what has happened is drawn."""
         self.browser.run("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
 
 
 class StageCase(PageTest):

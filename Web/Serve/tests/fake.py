@@ -8,7 +8,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+from pagetest import ROOT
+
 # Where the files of the page are, as Pages.c embeds them.
 PAGE = [os.path.join(ROOT, folder) for folder in ("Web/Serve", "Web/Shared")]
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; "

@@ -1,10 +1,9 @@
 """Shared by the tests: a server with states of their own, and the page, opened afresh for each test."""
 
 import time
-import unittest
 
 from fake import Fake
-from webdriver import Browser
+from pagetest import BrowserTest
 
 TAB, ENTER, ESCAPE, SPACE, DOWN, UP, RIGHT, END, HOME = "\ue004", "\ue007", "\ue00c", " ", "\ue015", "\ue013", "\ue014", "\ue010", "\ue011"
 # Counts how often the time line is drawn in a second.
@@ -18,26 +17,21 @@ FRAMES = """
 """
 
 
-class PageTest(unittest.TestCase):
-    """Gives each test a page on a server of its own, and fails if the console shows a warning or an error."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser.shared()
+class PageTest(BrowserTest):
+    """Gives each test a page on a server of its own."""
 
     def setUp(self):
-        # What the console may say, such as the status of a request that is refused on purpose.
-        self.allowed = []
+        super().setUp()
         self.fake = Fake()
         self.addCleanup(self.fake.close)
-        self.browser.emulate()
         self.browser.resize(1280, 900)
 
     def tearDown(self):
-        complaints = [one for one in self.browser.complaints() if not any(part in one for part in self.allowed)]
-        self.browser.run("sessionStorage.clear()")
-        self.browser.leave()
-        self.assertEqual(complaints, [])
+        try:
+            super().tearDown()
+        finally:
+            self.browser.run("sessionStorage.clear()")
+            self.browser.leave()
 
     def open(self, scene=None, fragment=""):
         """Opens the page, once a scene has been made."""

@@ -6,8 +6,8 @@ import unittest
 
 import scenes
 from accessible import NAMELESS, REFERENCES, SMALL
-from fake import ROOT
 from harness import DOWN, ENTER, ESCAPE, TAB, PageTest
+from pagetest import ROOT
 
 
 def source(name, folder="Serve"):

@@ -10,9 +10,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from pagetest import ROOT
 from real import LULL, ServeTest, ask, free_port, path, until
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 MONITORING = os.path.join(ROOT, "docs/monitoring")
 # Of servers of stores; StoreServerTests has them all.
 SERVERS_ONLY = {"lull_dead_rows", "lull_oldest_transaction_seconds", "lull_memory_bytes", "lull_memory_limit_bytes",

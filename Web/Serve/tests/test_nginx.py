@@ -10,10 +10,11 @@ import threading
 import time
 import unittest
 
+from pagetest import ROOT
 from real import Answer, Connection, Events, ServeTest, ask, free_port, path, until
 
 NGINX = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
-CONFIGURATION = os.path.join(os.path.dirname(__file__), "../../../packaging/nginx/lull.conf")
+CONFIGURATION = os.path.join(ROOT, "packaging/nginx/lull.conf")
 HOST = "lull.example.org"
 TOKEN = "act-0123456789abcdef"
 

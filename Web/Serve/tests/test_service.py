@@ -9,9 +9,9 @@ import stat
 import subprocess
 import unittest
 
+from pagetest import ROOT
 from real import LULL, ServeTest, ask, path, until
 
-ROOT = os.path.join(os.path.dirname(__file__), "../../..")
 UNITS = os.path.join(ROOT, "packaging/systemd")
 TOKENS = "act act-0123456789abcdef ada\nlook look-0123456789abcdef\n"
 

@@ -7,8 +7,7 @@ import re
 import unittest
 
 from highlight import colour
-
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
+from pagetest import ROOT
 
 
 def plain(markup):
@@ -51,7 +50,3 @@ class HighlightTest(unittest.TestCase):
         self.assertEqual(colour(text, None), text)
         self.assertIn("keyword", colour("if true; then make; fi  # for two", "sh"))
         self.assertIn('"type">--wait', colour("lull run --wait 1s -- make    # forty saves", None))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,11 +2,9 @@
 
 import os
 import re
-import unittest
 
-from webdriver import Browser
+from pagetest import ROOT, BrowserTest
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 
 # Puts a picture on a paper; the styles of the picture are its own.
 HOLDER = """
@@ -44,11 +42,10 @@ def picture(name):
         return file.read()
 
 
-class PictureTest(unittest.TestCase):
+class PictureTest(BrowserTest):
     @classmethod
     def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
+        super().setUpClass()
         cls.browser.open("data:text/html,<body>", ready="true")
 
     def test_every_line_can_be_seen_in_light_and_in_dark(self):
@@ -71,7 +68,3 @@ class PictureTest(unittest.TestCase):
         self.assertIn(command, shown)
         self.assertEqual(shown.count("cc -o app src/app.c"), 1)
         self.assertEqual(len(re.findall(r"\.", shown.rsplit("done", 1)[1])), 40)
-
-
-if __name__ == "__main__":
-    unittest.main()

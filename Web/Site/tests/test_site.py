@@ -6,13 +6,11 @@ import http.server
 import json
 import os
 import threading
-import unittest
 from urllib.parse import quote, unquote
 
 from accessible import FAINT
-from webdriver import Browser
+from pagetest import BrowserTest
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
 SITE = os.path.abspath(os.environ["SITE"])
 
 ENTER, ESCAPE, DOWN, UP = "\ue007", "\ue00c", "\ue015", "\ue013"
@@ -26,7 +24,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-class SiteTest(unittest.TestCase):
+class SiteTest(BrowserTest):
     @classmethod
     def setUpClass(cls):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=SITE))
@@ -34,15 +32,7 @@ class SiteTest(unittest.TestCase):
         cls.addClassCleanup(server.shutdown)
         threading.Thread(target=server.serve_forever).start()
         cls.address = f"http://127.0.0.1:{server.server_port}/"
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
-
-    def setUp(self):
-        self.browser.emulate()
-        self.browser.resize(1280, 1000)
-
-    def tearDown(self):
-        self.assertEqual(self.browser.complaints(), [])
+        super().setUpClass()
 
     def open(self, place):
         path = place if place == "" or place.endswith(".html") else place + "/"
@@ -158,7 +148,3 @@ class SiteTest(unittest.TestCase):
             self.open(place)
             names = self.browser.run("return performance.getEntriesByType('resource').map((one) => one.name)")
             self.assertEqual([name for name in names if not name.startswith((self.address, "data:", "blob:"))], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -300,36 +300,21 @@ class Fake:
 
     @staticmethod
     def instants(look):
-        """Returns a copy with instants instead of durations, as events have."""
+        """Returns a copy with instants instead of durations, as events have: before the look (-1), or after it (1)."""
         look = json.loads(json.dumps(look))
-        now = look["at"]
 
-        def ahead(one, name, new):
-            duration = one.pop(name)
-            one[new] = None if duration is None else now + duration
+        def turn(ones, **names):
+            for one in ones:
+                for name, (new, sign) in names.items():
+                    duration = one.pop(name)
+                    one[new] = None if duration is None else look["at"] + sign * duration
 
-        def ago(one, name, new):
-            duration = one.pop(name)
-            one[new] = None if duration is None else now - duration
-
-        for one in look["namespaces"]:
-            ago(one, "oldestDue", "oldestDue")
-            ago(one, "paused", "paused")
-            ago(one, "oldestEntry", "oldestEntry")
-            ahead(one, "nextStart", "nextStart")
+        turn(look["namespaces"], oldestDue=("oldestDue", -1), paused=("paused", -1), oldestEntry=("oldestEntry", -1), nextStart=("nextStart", 1))
         detail = look["detail"] or {"keys": [], "workers": [], "dead": []}
-        for one in detail["keys"]:
-            ago(one, "pendingFor", "first")
-            ahead(one, "dueIn", "due")
-            ago(one, "readyFor", "readySince")
-            if one["run"]:
-                ago(one["run"], "runningFor", "since")
-                ahead(one["run"], "retryIn", "retry")
-                ahead(one["run"], "leaseFor", "lease")
-        for one in detail["workers"]:
-            ago(one, "seen", "seenAt")
-        for one in detail["dead"]:
-            ago(one, "age", "at")
+        turn(detail["keys"], pendingFor=("first", -1), dueIn=("due", 1), readyFor=("readySince", -1))
+        turn([one["run"] for one in detail["keys"] if one["run"]], runningFor=("since", -1), retryIn=("retry", 1), leaseFor=("lease", 1))
+        turn(detail["workers"], seen=("seenAt", -1))
+        turn(detail["dead"], age=("at", -1))
         return look
 
     def change(self, look, before):

@@ -55,17 +55,8 @@ function commandLine(policy, { hasKeys = false } = {}) {
     const runs = policy.whileRunning !== "queue" || policy.maxConcurrent != null;
     const words = ["lull", runs ? "run" : "filter", policy.kind === "debounce" ? "--wait" : "--throttle",
         durationText(policy.wait)];
-    if (policy.maxWait != null) words.push("--max-wait", durationText(policy.maxWait));
-    if (hasOtherEdges(policy)) {
-        words.push("--edges", edgeNames(policy).join(","));
-    }
-    if (policy.delayRule === "extend") words.push("--delay-rule", "extend");
-    if (policy.maxCount != null) words.push("--max-count", policy.maxCount);
-    if (policy.spacing != null) words.push("--spacing", durationText(policy.spacing));
-    if (policy.combine !== "latest") words.push("--combine", policy.combine === "merge" ? "collect" : policy.combine);
-    if (policy.whileRunning !== "queue") words.push("--while-running", policy.whileRunning);
-    if (policy.maxConcurrent != null) words.push("--jobs", policy.maxConcurrent);
-    if (policy.capacity != null) words.push("--max-keys", policy.capacity);
+    if (hasOtherEdges(policy)) words.push("--edges", edgeNames(policy).join(","));
+    for (const [name, value] of otherOptions(policy)) if (name !== "at-end") words.push(`--${name}`, value === "merge" ? "collect" : value);
     if (hasKeys || policy.capacity != null || policy.maxConcurrent != null) words.push("--key-field", 1);
     words.push("--at-end", { "when-due": "wait", flush: "flush", drop: "drop" }[policy.atEnd]);
     if (runs) words.push("--", "cat");

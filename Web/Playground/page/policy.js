@@ -50,16 +50,15 @@ const durations = ["maxWait", "spacing"];
 
 /** A policy in a link: `debounce,300ms,max-wait=2s`. */
 function policyToLink(policy) {
+    const edges = hasOtherEdges(policy) ? ["edges=" + edgeNames(policy).join("+")] : [];
+    return [policy.kind, durationText(policy.wait), ...edges, ...otherOptions(policy).map((option) => option.join("="))].join(",");
+}
+
+/** Returns the options that are other than those of a new policy of its kind, with their values as links and the command have them. */
+function otherOptions(policy) {
     const defaults = makePolicy(policy.kind, policy.wait);
-    const parts = [policy.kind, durationText(policy.wait)];
-    if (hasOtherEdges(policy)) {
-        parts.push("edges=" + edgeNames(policy).join("+"));
-    }
-    for (const [member, name] of Object.entries(linkNames)) {
-        if (policy[member] === defaults[member]) continue;
-        parts.push(`${name}=${durations.includes(member) ? durationText(policy[member]) : policy[member]}`);
-    }
-    return parts.join(",");
+    return Object.entries(linkNames).filter(([member]) => policy[member] !== defaults[member])
+        .map(([member, name]) => [name, durations.includes(member) ? durationText(policy[member]) : policy[member]]);
 }
 
 /** Parses the policy of a link; throws an error that says what is wrong. */

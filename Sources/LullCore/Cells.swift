@@ -222,9 +222,32 @@ package class Companions: @unchecked Sendable {
 
     /// In order; empty while none of the values has one.
     // The driver's lock excludes overlapping accesses to these; the language's check of that took a fifth of a submit.
-    @exclusivity(unchecked) @usableFromInline package final var all: ArraySlice<Companion?> = []
+    @exclusivity(unchecked) @usableFromInline package final var all: [Companion?] = []
+    /// The number of the first entries of ``all`` whose values are gone; they are nil.
+    private final var goneCount = 0
 
-    package init(_ all: ArraySlice<Companion?> = []) { self.all = all }
+    package init(_ all: [Companion?] = []) { self.all = all }
+
+    /// The companion of the first value.
+    final var first: Companion? { goneCount < all.count ? all[goneCount] : nil }
+
+    /// Removes and returns the companions of the first values.
+    fileprivate final func takeFirst(_ count: Int) -> [Companion?] {
+        var taken: [Companion?] = []
+        for index in goneCount..<goneCount + count {
+            taken.append(all[index])
+            all[index] = nil
+        }
+        goneCount += count
+        // Each moves at most twice.
+        if goneCount > all.count / 2 { forgetGone() }
+        return taken
+    }
+
+    fileprivate final func forgetGone() {
+        all.removeFirst(goneCount)
+        goneCount = 0
+    }
 }
 
 /// The values of one execution, where all are kept, in order (<doc:Semantics>, sections 7 and 8).
@@ -277,13 +300,15 @@ package final class Collected<Value>: Companions, @unchecked Sendable {
         guard !all.isEmpty || !other.all.isEmpty else { return }
         fillCompanions()
         other.fillCompanions()
+        forgetGone()
+        other.forgetGone()
         all = behind ? all + other.all : other.all + all
     }
 
     /// Has an entry for every value.
     @usableFromInline
     func fillCompanions() {
-        if all.isEmpty { all = ArraySlice(repeating: nil, count: count) }
+        if all.isEmpty { all = Array(repeating: nil, count: count) }
     }
 
     /// Removes and returns the first values, fewer than all. The first time, all are moved.
@@ -296,8 +321,7 @@ package final class Collected<Value>: Companions, @unchecked Sendable {
         for _ in 0..<count { values.append(front.removeLast()) }
         let part = Collected(all: values)
         if !all.isEmpty {
-            part.all = ArraySlice(Array(all.prefix(count)))
-            all.removeFirst(count)
+            part.all = takeFirst(count)
         }
         return part
     }

@@ -63,16 +63,14 @@ public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PolicyError {
-    package static func negativeWait(_ wait: CoreDuration) -> Self {
-        Self(.negativeWait, "the wait is \(wait), but must be zero or more")
-    }
+    package static func negativeWait(_ wait: CoreDuration) -> Self { negative(.negativeWait, "wait", wait) }
 
     package static func negativeInterval(_ interval: CoreDuration) -> Self {
-        Self(.negativeInterval, "the interval is \(interval), but must be zero or more")
+        negative(.negativeInterval, "interval", interval)
     }
 
     package static func maxWaitBelowWait(maxWait: CoreDuration, wait: CoreDuration) -> Self {
-        Self(.maxWaitBelowWait, "the maxWait is \(maxWait), but must be at least the wait of \(wait)")
+        Self(.maxWaitBelowWait, "maxWait", maxWait.description, "must be at least the wait of " + wait.description)
     }
 
     package static var noEdges: Self {
@@ -82,17 +80,17 @@ extension PolicyError {
     package static func maxCountBelowOne(_ count: Int) -> Self { belowOne(.maxCountBelowOne, "maxCount", count) }
 
     package static func maxCountWithoutTrailing(_ count: Int) -> Self {
-        let why = "but needs the trailing edge: without it nothing is ever pending"
-        return Self(.maxCountWithoutTrailing, "the maxCount is \(count), \(why)")
+        let rule = "needs the trailing edge: without it nothing is ever pending"
+        return Self(.maxCountWithoutTrailing, "maxCount", count.description, rule)
     }
 
     package static func negativeSpacing(_ spacing: CoreDuration) -> Self {
-        Self(.negativeSpacing, "the spacing is \(spacing), but must be zero or more")
+        negative(.negativeSpacing, "spacing", spacing)
     }
 
     package static func spacingWithoutTrailing(_ spacing: CoreDuration) -> Self {
-        let why = "but needs the trailing edge: without it nothing can wait"
-        return Self(.spacingWithoutTrailing, "the spacing is \(spacing), \(why)")
+        let rule = "needs the trailing edge: without it nothing can wait"
+        return Self(.spacingWithoutTrailing, "spacing", spacing.description, rule)
     }
 
     package static func maxConcurrentBelowOne(_ count: Int) -> Self {
@@ -106,8 +104,8 @@ extension PolicyError {
     package static func maxBatchBelowOne(_ count: Int) -> Self { belowOne(.maxBatchBelowOne, "maxBatch", count) }
 
     package static func maxBatchOfOneValue(_ count: Int) -> Self {
-        let why = "but only collecting and merging give an execution more than one value"
-        return Self(.maxBatchOfOneValue, "the maxBatch is \(count), \(why)")
+        let rule = "only collecting and merging give an execution more than one value"
+        return Self(.maxBatchOfOneValue, "maxBatch", count.description, rule)
     }
 
     package static func maxRunningBelowOne(_ count: Int) -> Self { belowOne(.maxRunningBelowOne, "maxRunning", count) }
@@ -115,11 +113,12 @@ extension PolicyError {
     package static func limitBelowOne(_ starts: Int) -> Self { belowOne(.limitBelowOne, "limit", starts) }
 
     package static func limitWithoutPeriod(_ period: CoreDuration) -> Self {
-        Self(.limitWithoutPeriod, "the limit is over \(period), but must be over more than no time")
+        Self(.limitWithoutPeriod, "limit", "over " + period.description, "must be over more than no time")
     }
 
     package static func burstOutOfRange(_ burst: Int, starts: Int) -> Self {
-        Self(.burstOutOfRange, "the burst is \(burst), but must be from 1 to the limit of \(starts)")
+        let rule = "must be from 1 to the limit of " + starts.description
+        return Self(.burstOutOfRange, "burst", burst.description, rule)
     }
 
     package static func bucketRateBelowOne(_ rate: Int) -> Self {
@@ -141,10 +140,18 @@ extension PolicyError {
                 the latest value
                 """
             }
-        return Self(.overlapLosesValues, "whileRunning is \(text)")
+        return Self(.overlapLosesValues, "whileRunning is " + text)
     }
 
-    private static func belowOne(_ code: Code, _ name: StaticString, _ count: Int) -> Self {
-        Self(code, "the \(name) is \(count), but must be 1 or more")
+    private static func negative(_ code: Code, _ name: String, _ duration: CoreDuration) -> Self {
+        Self(code, name, duration.description, "must be zero or more")
+    }
+
+    private static func belowOne(_ code: Code, _ name: String, _ count: Int) -> Self {
+        Self(code, name, count.description, "must be 1 or more")
+    }
+
+    private init(_ code: Code, _ name: String, _ given: String, _ rule: String) {
+        self.init(code, "the \(name) is \(given), but \(rule)")
     }
 }

@@ -77,8 +77,7 @@ extension SlotEngine {
         guard let companion else { return false }
         // Proof: `Cells` makes the companions of values that are kept together.
         guard collects else { return companion === submit }
-        guard let first = unsafeDowncast(companion, to: Companions.self).all.first else { return false }
-        return first === submit
+        return unsafeDowncast(companion, to: Companions.self).first === submit
     }
 
     private mutating func dropFirstPending(_ index: UInt32) {

@@ -27,14 +27,16 @@ final class ExecutedValues<Key: Hashable & Sendable, Value: Sendable>: @unchecke
     func start(_ key: Key, _ value: Value) -> UInt64? {
         // The comparison is the user's code.
         if let latest = lock.withLock({ entries[key]?.value }), isDuplicate(latest, value) { return nil }
-        let (number, released) = lock.withLock { () -> (UInt64, [Key: Entry]) in
+        var released: [Key: Entry] = [:]
+        var old: Entry?
+        let number = lock.withLock {
             startCount += 1
-            var released: [Key: Entry] = [:]
-            if let old = entries.updateValue(Entry(start: startCount), forKey: key) { released[key] = old }
+            old = entries.updateValue(Entry(start: startCount), forKey: key)
             if entries.count > Self.capacity { forgetOlderHalf(&released) }
-            return (startCount, released)
+            return startCount
         }
-        withExtendedLifetime(released) {}
+        // What is forgotten is released without the lock.
+        withExtendedLifetime((old, released)) {}
         return number
     }
 
@@ -43,10 +45,17 @@ final class ExecutedValues<Key: Hashable & Sendable, Value: Sendable>: @unchecke
         lock.withLock { if entries[key]?.start == number { entries[key]?.value = value } }
     }
 
+    /// Forgets the keys whose latest starts are older than those of the others.
     private func forgetOlderHalf(_ released: inout [Key: Entry]) {
-        let middle = entries.values.map { $0.start }.sorted()[entries.count / 2]
-        let all = entries
-        entries = all.filter { $0.value.start >= middle }
-        released.merge(all) { old, _ in old }
+        // The number of a start that half of them are older than; to sort them would be 4 kB of every program.
+        var (older, newer) = (UInt64(0), startCount)
+        while older + 1 < newer {
+            let middle = (older + newer) / 2
+            var count = 0
+            for entry in entries.values where entry.start > middle { count += 1 }
+            if count > Self.capacity / 2 { older = middle } else { newer = middle }
+        }
+        released = entries
+        entries = entries.filter { $0.value.start > newer }
     }
 }

@@ -26,36 +26,6 @@ struct BatchTests {
         try await worker.value
     }
 
-    @Test
-    func `the parts of one key do not hold back other keys when there is one slot`() async throws {
-        let sync = try await fixture.debouncer(combining: .collect, maxBatch: 1)
-        for value in 1...3 { try await sync.submit(value, for: "a") }
-        await fixture.advance(1)
-        try await sync.submit(1, for: "b")
-        await fixture.advance(1)
-        let worker = fixture.work(sync, maxConcurrent: 1) { _ in try await fixture.clock.sleep(for: .seconds(3)) }
-        await fixture.advance(12)
-        #expect(fixture.done.all == ["a=1", "b=1", "a=2", "a=3"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
-    func `waiting for a flush waits for the part with its last submit`() async throws {
-        let sync = try await fixture.debouncer(combining: .collect, maxBatch: 2)
-        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(3)) }
-        for value in 1...3 { try await sync.submit(value, for: "a") }
-        let last = try await sync.submit(4, for: "a")
-        #expect(try await sync.flush("a"))
-        await fixture.advance(3)
-        #expect(fixture.done.all == ["a=1+2"])
-        #expect(try await sync.wait(for: last, atMost: .zero) == .running(attempt: 1))
-        await fixture.advance(3)
-        #expect(try await sync.wait(for: last, atMost: .zero) == .executed)
-        worker.cancel()
-        try await worker.value
-    }
-
     // Exit tests do not exist on the simulators of devices.
     #if os(macOS) || os(Linux)
         @Test

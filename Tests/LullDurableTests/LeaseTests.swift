@@ -40,27 +40,6 @@ struct LeaseTests {
     }
 
     @Test
-    func `the run of a worker that died is taken over when its lease ends, and counts as an attempt`() async throws {
-        let sync = try await fixture.debouncer()
-        let receipt = try await sync.submit(1, for: "a")
-        await fixture.advance(2)
-        let run = try #require(try await die(1).first)
-        let seen = Record<DurableExecution<String, Int>>()
-        let worker = fixture.work(sync) { seen.add($0) }
-        await fixture.advance(29)
-        #expect(seen.all.isEmpty)
-        #expect(try await sync.state(of: receipt) == .running(attempt: 1))
-        await fixture.advance(1)
-        let execution = try #require(seen.all.first)
-        #expect(execution.runID == run.id && execution.attempt == 2 && execution.fence > run.fence)
-        // A late report of the dead worker is refused.
-        let late = DurableReport(namespace: "n", key: run.key, run: run.number, fence: run.fence, owner: 1, .completed)
-        #expect(try await fixture.memory.report(late) == .alreadyDone)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
     func
         `a worker that was stopped past the end of its lease cancels the handler, and reports the loss`()
         async throws
@@ -116,23 +95,6 @@ struct LeaseTests {
         #expect(sync.counters.attempts == (isTakenOver ? 0 : 1))
         #expect(sync.counters.lostLeases == (isTakenOver ? 1 : 0))
         #expect(sync.counters.failures == 0)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
-    func `a run that dies again and again with its worker is dead after its last attempt`() async throws {
-        let sync = try await fixture.debouncer()
-        try await sync.submit(1, for: "a")
-        await fixture.advance(2)
-        for attempt in 1...3 {
-            #expect(try await die(Int64(attempt)).first?.attempt == attempt)
-            await fixture.advance(30)
-        }
-        let worker = fixture.work(sync)
-        await fixture.advance(0)
-        #expect(fixture.done.all == [] && sync.counters.attempts == 0)
-        #expect(try await sync.dead().first?.error == "the worker's lease expired")
         worker.cancel()
         try await worker.value
     }

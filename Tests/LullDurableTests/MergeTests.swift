@@ -45,47 +45,7 @@ struct MergeTests {
         try await worker.value
     }
 
-    @Test func `with a largest batch each part is folded by itself`() async throws {
-        let sync = try await debouncer(maxBatch: 2)
-        let worker = fixture.work(sync)
-        for value in 1...5 { try await sync.submit(value, for: "a") }
-        await fixture.advance(2)
-        #expect(fixture.done.all == ["a=12", "a=34", "a=5"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test func `an interrupted run begins again with its values and the newer one, folded`() async throws {
-        let sync = try await DurableDebouncer<String, Int>(
-            for: .seconds(2), combining: .merge { $0 = $0 * 10 + $1 }, whileRunning: .restart, namespace: "n",
-            in: fixture.store, clock: fixture.clock)
-        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(10)) }
-        for value in 1...2 { try await sync.submit(value, for: "a") }
-        await fixture.advance(5)
-        try await sync.submit(3, for: "a")
-        await fixture.advance(12)
-        #expect(fixture.done.all == ["a=123"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test func `a dead run shows the values, and a retry folds them again`() async throws {
-        let sync = try await debouncer()
-        let fails = Guarded(true)
-        let worker = fixture.work(sync) { _ in if fails.value { throw Trouble() } }
-        for value in 1...2 { try await sync.submit(value, for: "a") }
-        await fixture.advance(4)
-        let dead = try #require(try await sync.dead().first)
-        #expect(try dead.values(as: Int.self) == [1, 2])
-        fails.change { $0 = false }
-        #expect(try await sync.retry(dead.id) == .accepted)
-        await fixture.advance(1)
-        #expect(fixture.done.all == ["a=12"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test func `a namespace that merges is not opened to collect, nor the reverse, and both are named`() async throws {
+    @Test func `a namespace that merges is not opened to collect, and the error names both`() async throws {
         _ = try await debouncer()
         do {
             _ = try await DurableDebouncer<String, Int>(
@@ -95,20 +55,6 @@ struct MergeTests {
             #expect(
                 "\(error)"
                     == "the namespace n has another policy (combining: merge, here collect): kind, edges, combining "
-                    + "and whileRunning cannot change, so open it with the same, or use another namespace"
-            )
-        }
-        _ = try await DurableDebouncer<String, Int>(
-            collectingFor: .seconds(2), namespace: "m", in: fixture.store, clock: fixture.clock)
-        do {
-            _ = try await DurableDebouncer<String, Int>(
-                for: .seconds(2), combining: .merge { $0 += $1 }, namespace: "m", in: fixture.store,
-                clock: fixture.clock)
-            Issue.record("opened")
-        } catch {
-            #expect(
-                "\(error)"
-                    == "the namespace m has another policy (combining: collect, here merge): kind, edges, combining "
                     + "and whileRunning cannot change, so open it with the same, or use another namespace"
             )
         }

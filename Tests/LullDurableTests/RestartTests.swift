@@ -74,65 +74,6 @@ struct RestartTests {
     }
 
     @Test
-    func `without hints, a handler is cancelled with the next heartbeat`() async throws {
-        fixture.store.isDeaf.change { $0 = true }
-        let debouncer = try await debouncer(.whenSubmitted)
-        let cancelled = Record<Double>()
-        let worker = fixture.work(debouncer, lease: .seconds(30)) { execution in
-            do { try await fixture.clock.sleep(for: .seconds(100)) } catch {
-                cancelled.add(fixture.seconds)
-                throw error
-            }
-        }
-        try await debouncer.submit(1, for: "a")
-        await fixture.advance(5)
-        try await debouncer.submit(2, for: "a")
-        await fixture.advance(6.9)
-        #expect(cancelled.all.isEmpty)
-        // The handler began at 2, and a heartbeat comes at each third of the lease.
-        await fixture.advance(0.2)
-        #expect(cancelled.all == [12])
-        #expect(try await debouncer.status().running == 1)
-        worker.cancel()
-        await fixture.advance(60)
-        try await worker.value
-    }
-
-    @Test
-    func `a handler that returns although it was cancelled has handled its values`() async throws {
-        let debouncer = try await debouncer()
-        let worker = fixture.work(debouncer) { _ in try? await fixture.clock.sleep(for: .seconds(10)) }
-        let first = try await debouncer.submit(1, for: "a")
-        await fixture.advance(5)
-        try await debouncer.submit(2, for: "a")
-        await fixture.advance(2)
-        #expect(try await debouncer.state(of: first) == .executed)
-        #expect(fixture.done.all == ["a=1"])
-        await fixture.advance(20)
-        #expect(fixture.done.all == ["a=1", "a=2"])
-        #expect(debouncer.counters.restarted == 0)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
-    func `a handler that has already failed is no restart of the worker's, but its values go back`() async throws {
-        let debouncer = try await debouncer(.whenSubmitted)
-        let worker = fixture.work(debouncer) { execution in
-            guard execution.values.count < 2 else { return }
-            throw WorkerFixture.Refusal()
-        }
-        try await debouncer.submit(1, for: "a")
-        await fixture.advance(2)
-        try await debouncer.submit(2, for: "a")
-        await fixture.advance(3)
-        #expect(fixture.done.all == ["a=1+2"])
-        #expect(debouncer.counters.failures == 1)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
     func `without a hint the worker learns of it by the answer to its next heartbeat`() throws {
         var rig = WorkerRig()
         let run = DurableRun.some(1)

@@ -68,22 +68,6 @@ struct RetryTests {
     }
 
     @Test
-    func `a dead run must not overwrite a newer value`() async throws {
-        let sync = try await fixture.debouncer()
-        let worker = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
-        try await sync.submit(1, for: "a")
-        await fixture.advance(30)
-        let dead = try #require(try await sync.dead().first)
-        try await sync.submit(2, for: "a")
-        #expect(try await sync.retry(dead.id) == .outdated)
-        await fixture.advance(30)
-        #expect(fixture.done.all == ["a=2"])
-        #expect(try await sync.retry(dead.id) == .outdated)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
     func `a dead run gives its values, and a failure its key, as the debouncer has them`() async throws {
         let sync = try await fixture.debouncer()
         let failures = Guarded<[String]>([])
@@ -104,71 +88,6 @@ struct RetryTests {
         #expect(try dead.values(as: Int.self) == [5])
         #expect(throws: DurableError.self) { try dead.values(as: String.self) }
         #expect(failures.value == ["a 0"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test(arguments: [CombinationRule.first, .collect])
-    func `where every value counts, a dead run is done though newer ones came`(combining: CombinationRule) async throws
-    {
-        let sync = try await fixture.debouncer(combining: combining)
-        let failing = fixture.work(sync) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
-        let receipt = try await sync.submit(1, for: "a")
-        await fixture.advance(30)
-        try await sync.submit(2, for: "a")
-        await fixture.advance(2)
-        failing.cancel()
-        try await failing.value
-        let dead = try #require(try await sync.dead().first)
-        try await sync.submit(3, for: "a")
-        #expect(try await sync.retry(dead.id) == .accepted)
-        let worker = fixture.work(sync)
-        await fixture.advance(2)
-        #expect(fixture.done.all == ["a=2", "a=1", "a=3"])
-        #expect(try await sync.state(of: receipt) == .executed)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
-    func `a newer value that falls due takes the place of one that has failed`() async throws {
-        let sync = try await fixture.debouncer()
-        let backoff = RetryPolicy(initialDelay: .seconds(60), maxDelay: .seconds(60), maxAttempts: 3)
-        let worker = fixture.work(sync, retry: backoff) { if $0.value == 1 { throw WorkerFixture.Refusal() } }
-        let receipt = try await sync.submit(1, for: "a")
-        await fixture.advance(2)
-        try await sync.submit(2, for: "a")
-        await fixture.advance(2)
-        #expect(fixture.done.all == ["a=2"])
-        #expect(try await sync.state(of: receipt) == .failed(error: "no"))
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test(arguments: [CombinationRule.first, .collect])
-    func `where every value counts, the failed one goes first`(combining: CombinationRule) async throws {
-        let sync = try await fixture.debouncer(combining: combining)
-        let worker = fixture.work(sync) { if $0.attempt < 3 && $0.value == 1 { throw WorkerFixture.Refusal() } }
-        try await sync.submit(1, for: "a")
-        await fixture.advance(2)
-        try await sync.submit(2, for: "a")
-        try await sync.submit(3, for: "a")
-        await fixture.advance(30)
-        #expect(fixture.done.all == ["a=1", combining == .first ? "a=2" : "a=2+3"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
-    func `a flush spares a failed run the rest of its delay`() async throws {
-        let sync = try await fixture.debouncer()
-        let backoff = RetryPolicy(initialDelay: .seconds(600), maxDelay: .seconds(600), maxAttempts: 3)
-        let worker = fixture.work(sync, retry: backoff) { if $0.attempt == 1 { throw WorkerFixture.Refusal() } }
-        try await sync.submit(1, for: "a")
-        await fixture.advance(2)
-        #expect(try await sync.flush("a") == true)
-        await fixture.advance(0)
-        #expect(fixture.done.all == ["a=1"])
         worker.cancel()
         try await worker.value
     }

@@ -27,23 +27,6 @@ struct StoppingTests {
     }
 
     @Test
-    func `handlers may end during the grace; nothing more is claimed`() async throws {
-        let sync = try await fixture.debouncer()
-        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(8)) }
-        let receipt = try await sync.submit(1, for: "a")
-        await fixture.advance(2)
-        worker.cancel()
-        let other = try await sync.submit(2, for: "b", after: .zero)
-        await fixture.advance(7.9)
-        #expect(fixture.done.all == [])
-        await fixture.advance(0.1)
-        try await worker.value
-        #expect(fixture.done.all == ["a=1"])
-        #expect(try await sync.state(of: receipt) == .executed)
-        #expect(try await sync.state(of: other) == .ready)
-    }
-
-    @Test
     func `after the grace handlers are cancelled, and their runs go back without having spent an attempt`() async throws
     {
         let sync = try await fixture.debouncer()

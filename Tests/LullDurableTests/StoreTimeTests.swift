@@ -13,48 +13,6 @@ struct StoreTimeTests {
 
     private func seconds(_ instant: CoreInstant) -> Int64 { instant.nanoseconds / 1_000_000_000 }
 
-    @Test(arguments: [
-        3600, -3600, 0,
-    ])
-    func `within a boot it follows the clock that cannot be set, whatever the wall clock shows`(jump: Int64) {
-        var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
-        #expect(time.now(reading("a", 100, wall: 1_000_000)) == .origin)
-        #expect(seconds(time.now(reading("a", 110, wall: 1_000_010 + jump))) == 10)
-        #expect(seconds(time.now(reading("a", 170, wall: 1_000_070 - jump))) == 70)
-    }
-
-    @Test
-    func `across a boot it advances by the time that has passed on the wall clock`() {
-        var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
-        _ = time.now(reading("a", 150, wall: 1_000_050))
-        // Off for a minute, ten seconds up.
-        #expect(seconds(time.now(reading("b", 10, wall: 1_000_120))) == 120)
-        #expect(seconds(time.now(reading("b", 15, wall: 1_000_125))) == 125)
-    }
-
-    @Test
-    func
-        `a wall clock set back across a boot does not make it run back, one set forward hastens it by the jump`()
-    {
-        var back = StoreTime(at: reading("a", 100, wall: 1_000_000))
-        _ = back.now(reading("a", 150, wall: 1_000_050))
-        #expect(seconds(back.now(reading("b", 10, wall: 996_520))) == 50)
-        #expect(seconds(back.now(reading("b", 11, wall: 996_521))) == 51)
-
-        var forward = StoreTime(at: reading("a", 100, wall: 1_000_000))
-        _ = forward.now(reading("a", 150, wall: 1_000_050))
-        #expect(seconds(forward.now(reading("b", 10, wall: 1_003_720))) == 3720)
-    }
-
-    @Test
-    func `a boot clock that has gone back, as on a restored machine, counts as a reboot`() {
-        var time = StoreTime(at: reading("a", 100, wall: 1_000_000))
-        _ = time.now(reading("a", 5_000, wall: 1_004_900))
-        #expect(seconds(time.now(reading("a", 200, wall: 1_004_910))) == 4_910)
-        #expect(seconds(time.now(reading("a", 205, wall: 1_004_915))) == 4_915)
-        #expect(seconds(time.now(reading("a", 150, wall: 1_000_000))) == 4_915)
-    }
-
     @Test
     func `it never runs back and never stands still, over boots and jumps of every kind`() {
         var random = SplitMix(seed: 20_260_101)

@@ -53,16 +53,6 @@ struct SubmitTests {
         #expect(try await sync.submit(1, for: "a").dueIn == .seconds(2))
     }
 
-    @Test
-    func `namespaces have nothing in common`() async throws {
-        let sync = try await fixture.debouncer()
-        let other = try await DurableThrottler<String, Int>(every: .seconds(1), namespace: "o", in: fixture.store)
-        try await sync.submit(1, for: "a")
-        #expect(try await other.submit(2, for: "a").generation == 1)
-        #expect(try await other.cancel() == 1)
-        #expect(try await sync.status().pending == 1)
-    }
-
     // MARK: - Values
 
     @Test
@@ -111,14 +101,6 @@ struct SubmitTests {
         #expect(try await sync.submit(1, for: "c", after: .seconds(Int64.max)).dueIn ?? .zero > .seconds(9_000_000_000))
     }
 
-    @Test
-    func `keys that Swift holds for equal but have other bytes are different keys`() async throws {
-        let sync = try await fixture.debouncer()
-        try await sync.submit(1, for: "\u{e9}")
-        #expect(try await sync.submit(1, for: "e\u{301}").generation == 1)
-        #expect(try await sync.list().count == 2)
-    }
-
     // MARK: - Flush and cancel
 
     @Test
@@ -161,17 +143,6 @@ struct SubmitTests {
         await fixture.advance(101)
         try await sync.submit(2, for: "b")
         #expect(try await sync.state(of: receipt) == .forgotten)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
-    func `a submit that stood behind a newer one ends with it`() async throws {
-        let sync = try await fixture.debouncer()
-        let receipts = [try await sync.submit(1, for: "a"), try await sync.submit(2, for: "a")]
-        let worker = fixture.work(sync)
-        await fixture.advance(2)
-        for receipt in receipts { #expect(try await sync.state(of: receipt) == .executed) }
         worker.cancel()
         try await worker.value
     }

@@ -28,20 +28,6 @@ struct WorkingTests {
     }
 
     @Test
-    func `what fell due while there was no worker is executed by the first worker, the oldest first`() async throws {
-        let sync = try await fixture.debouncer()
-        try await sync.submit(1, for: "a")
-        await fixture.advance(1)
-        try await sync.submit(2, for: "b")
-        await fixture.advance(100)
-        let worker = fixture.work(sync, maxConcurrent: 1)
-        await fixture.advance(0)
-        #expect(fixture.done.all == ["a=1", "b=2"])
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
     func `the handler receives everything about its execution`() async throws {
         let sync = try await DurableDebouncer<Int, [String]>(
             collectingFor: .seconds(2), maxWait: .seconds(3), namespace: "n", in: fixture.memory,
@@ -86,25 +72,6 @@ struct WorkingTests {
     }
 
     @Test
-    func `what falls due while its key's handler runs is one more execution after it`() async throws {
-        let sync = try await fixture.debouncer()
-        let worker = fixture.work(sync) { _ in try await fixture.clock.sleep(for: .seconds(20)) }
-        try await sync.submit(1, for: "a")
-        await fixture.advance(3)
-        for value in 2...4 {
-            try await sync.submit(value, for: "a")
-            await fixture.advance(3)
-        }
-        #expect(fixture.done.all == [])
-        await fixture.advance(10)
-        #expect(fixture.done.all == ["a=1"])
-        await fixture.advance(20)
-        #expect(fixture.done.all == ["a=1", "a=4"] && sync.counters.attempts == 2)
-        worker.cancel()
-        try await worker.value
-    }
-
-    @Test
     func `a handler that never returns occupies its key and its slot, and nothing else`() async throws {
         let sync = try await fixture.debouncer()
         let worker = fixture.work(sync, maxConcurrent: 2) { execution in
@@ -122,22 +89,6 @@ struct WorkingTests {
         try await worker.value
         // Given up half-way from the grace to the end of the lease.
         #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 0, error: nil))
-    }
-
-    @Test
-    func `a throttle executes at both edges, and no closer than its interval`() async throws {
-        let report = try await DurableThrottler<String, Int>(
-            every: .seconds(10), namespace: "n", in: fixture.store, clock: fixture.clock)
-        let times = Record<Double>()
-        let worker = fixture.work(report) { _ in times.add(fixture.seconds) }
-        for value in 0..<25 {
-            try await report.submit(value, for: "a")
-            await fixture.advance(1)
-        }
-        await fixture.advance(100)
-        #expect(times.all == [0, 10, 20, 30] && fixture.done.all == ["a=0", "a=9", "a=19", "a=24"])
-        worker.cancel()
-        try await worker.value
     }
 
     @Test

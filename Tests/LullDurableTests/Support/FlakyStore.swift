@@ -22,8 +22,6 @@ struct FlakyStore: RowStore {
     }
 
     let base: MemoryStore
-    /// Whether workers learn of interruptions by their heartbeats alone.
-    let isDeaf = Guarded(false)
     /// The failure of a call, if any.
     let fault: Guarded<@Sendable (Call) -> Fault?>
 
@@ -101,8 +99,7 @@ struct FlakyStore: RowStore {
     func interruptions(
         of worker: Int64, besides known: [Int64], in namespace: String, atMost time: Duration
     ) async throws(DurableError) -> [Int64] {
-        if isDeaf.value { return try await base.interruptions(of: -1, besides: [], in: namespace, atMost: time) }
-        return try await base.interruptions(of: worker, besides: known, in: namespace, atMost: time)
+        try await base.interruptions(of: worker, besides: known, in: namespace, atMost: time)
     }
 
     // MARK: - All others as they are

@@ -6,7 +6,6 @@ import Testing
 /// What users of other programs have reported, tried with the command: docs/faults.md has the reports.
 @Suite("Faults of others, with the command", .ownThreads)
 struct KnownFaultTests {
-    static let stores = [TestStore.Kind.file] + TestStore.Kind.servers
     private static let keys = ["9007199254740992", "9007199254740993"]
 
     private func work(on store: TestStore) throws -> ToolProcess {
@@ -39,11 +38,8 @@ struct KnownFaultTests {
 
     // MARK: - kubernetes#126027
 
-    @Test(arguments: stores)
-    func `no delay replaces a long one, and a long one during the run is a run of its own`(_ kind: TestStore.Kind)
-        throws
-    {
-        let store = try TestStore(kind)
+    @Test func `no delay replaces a long one, and a long one during the run is a run of its own`() throws {
+        let store = try TestStore()
         #expect(try store.run("submit --wait 1s --after 5h k far").ending == 0)
         #expect(try store.run("submit --after 0 k now").ending == 0)
         let gate = try Gate()
@@ -70,9 +66,8 @@ struct KnownFaultTests {
 
     // MARK: - home-assistant#37739
 
-    @Test(arguments: stores)
-    func `what a killed worker has left is run once, when it is due, by the next one`(_ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
+    @Test func `what a killed worker has left is run once, when it is due, by the next one`() throws {
+        let store = try TestStore()
         let first = try store.start("filter --wait 2s --key-field 1 --format jsonl")
         let sent = Date()
         first.send("light on\n")
@@ -93,9 +88,8 @@ struct KnownFaultTests {
 
     // MARK: - restate#5017
 
-    @Test(arguments: stores)
-    func `a delay of 289 years is listed, waits, and is replaced`(_ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
+    @Test func `a delay of 289 years is listed, waits, and is replaced`() throws {
+        let store = try TestStore()
         #expect(try store.run("submit --wait 1s --after 2540000h far 1").ending == 0)
         #expect(try store.run("submit --after 0 near 1").ending == 0)
         let worker = try work(on: store)
@@ -130,9 +124,8 @@ struct KnownFaultTests {
                 == Self.keys.map { #"{"at":1,"key":\#($0),"value":\#($0),"count":1,"edge":"trailing","first":0}"# })
     }
 
-    @Test(arguments: stores)
-    func `two large numbers are two keys of a store, too`(_ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
+    @Test func `two large numbers are two keys of a store, too`() throws {
+        let store = try TestStore()
         let input = Self.keys.map { #"{"id":\#($0)}"# + "\n" }.joined()
         #expect(try store.run("filter --wait 1h --key-json /id", input: input).ending == 0)
         #expect(try store.run("submit \(Self.keys[1]) last").ending == 0)

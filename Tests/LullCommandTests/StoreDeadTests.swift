@@ -95,23 +95,6 @@ struct StoreDeadTests {
         #expect(Table.cell(ofError: long + "\ntwo", isCut: false) == long + " / two")
     }
 
-    @Test func `with collect a dead run is retried despite newer values`() throws {
-        _ = try store.run(
-            "run --wait 0 --combine collect --key-field 1 --max-attempts 1 --at-end flush", ["--", "false"],
-            input: "a 1\nb 1\n")
-        _ = try store.run("submit --after 1h a 2")
-        // Either of the two may have died first.
-        let rows = try store.run("dead list").lines.map { $0.split(separator: " ") }
-        let run = try #require(rows.first { $0.count > 1 && $0[1] == "a" }?.first)
-        #expect(try store.run("dead retry \(run)").ending == 0)
-        #expect(try store.status() == ["pending": 1, "retrying": 1, "dead": 1])
-        let worker = try store.start("work", ["--", "cat"])
-        #expect(try worker.line() == "a 1")
-        worker.signal(SIGTERM)
-        #expect(try worker.finish().ending == -SIGTERM)
-        #expect(try store.status() == ["pending": 1, "dead": 1])
-    }
-
     @Test func `a dead run is not retried while its key has another run`() throws {
         _ = try store.run("run --wait 0 --combine collect --max-attempts 1", ["--", "false"], input: "1\n")
         _ = try store.run("run --wait 0 --combine collect --at-end wait", ["--", "false"], input: "2\n")

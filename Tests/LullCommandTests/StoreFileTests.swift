@@ -80,16 +80,6 @@ struct StoreFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
     }
 
-    @Test func `an unknown namespace is an error that lists the known ones`() throws {
-        try submit("a")
-        for arguments in [["status"], ["dead", "list"]] {
-            let outcome = try lull(arguments + folder.store + ["--namespace", "defualt"], input: [])
-            #expect(outcome.ending == 64)
-            #expect(outcome.output == "")
-            #expect(outcome.errors.hasPrefix("lull: there is no namespace defualt; the store has default (see "))
-        }
-    }
-
     @Test(arguments: ["sqlite::memory:", "sqlite:file:store.db?mode=memory", "sqlite:file:store.db"])
     func `names with another meaning to SQLite are refused`(_ url: String) throws {
         for arguments in [

@@ -30,12 +30,7 @@ struct StorePauseTests {
     }
 
     @Test
-    func `a namespace that does not exist is an error`() throws {
-        for command in ["pause", "resume"] {
-            let outcome = try store.run("\(command) --namespace hoks")
-            #expect(outcome.ending == 64 && outcome.output == "")
-            #expect(outcome.errors.contains("hoks") && outcome.errors.contains("default"), "\(outcome.errors)")
-        }
+    func `an empty reason and a key are refused`() throws {
         #expect(try store.run("pause --reason", [""]).ending == 64)
         #expect(try store.run("pause key").ending == 64)
     }

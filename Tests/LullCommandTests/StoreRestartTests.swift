@@ -46,18 +46,6 @@ struct StoreRestartTests {
         #expect(outcome.errors == "")
     }
 
-    @Test
-    func `a command that is interrupted and ends with 0 is done, and the newer value starts alone`() throws {
-        let command = "trap 'exit 0' TERM; records=$(cat); echo $records; [ $records = 2 ] && exit; sleep 600 & wait"
-        let process = try store.start("run --at-end wait \(policy)", ["--", "sh", "-c", command])
-        process.send("1\n")
-        #expect(try process.line() == "1")
-        process.send("2\n")
-        #expect(try process.line() == "2")
-        #expect(try process.finish().ending == 0)
-        #expect(try store.object("status --json")["restarted"] as? Int == 0)
-    }
-
     @Test(arguments: ["run --at-end wait", "work --wait 20ms --combine collect"])
     func `the next command starts when the whole group of the interrupted one is gone`(_ subcommand: String) throws {
         let file = try TemporaryFile()

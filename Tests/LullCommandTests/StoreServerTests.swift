@@ -22,100 +22,6 @@ struct StoreServerTests {
         #expect(try store.status() == [:])
     }
 
-    @Test(arguments: TestStore.Kind.servers) func `a filter keeps the last record of each key`(_ kind: TestStore.Kind)
-        throws
-    {
-        let store = try TestStore(kind)
-        let outcome = try store.run(
-            "filter --wait 50ms --key-field 1 --at-end wait", input: "lamp 1\nfan 1\nlamp 2\n")
-        #expect(outcome.ending == 0)
-        #expect(outcome.lines.sorted() == ["fan 1", "lamp 2"])
-        #expect(try store.status() == [:])
-    }
-
-    @Test(arguments: ["keep", "drop", "flush"], TestStore.Kind.servers)
-    func `the rule of --at-end decides about pending values`(_ end: String, _ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
-        let outcome = try store.run("filter --wait 1h --at-end \(end)", input: "a\nb\n")
-        #expect(outcome.ending == 0)
-        #expect(outcome.lines == (end == "flush" ? ["b"] : []))
-        #expect(try store.status() == (end == "keep" ? ["pending": 1] : [:]))
-    }
-
-    @Test(arguments: TestStore.Kind.servers) func `a command that always fails becomes a dead run`(
-        _ kind: TestStore.Kind
-    ) throws {
-        let store = try TestStore(kind)
-        _ = try store.run("submit --wait 0s lamp 7")
-        let worker = try store.start("work --max-attempts 1", ["--", "false"])
-        try blockUntil { try store.status() == ["dead": 1] }
-        worker.signal(SIGINT)
-        let errors = try worker.finish().errors
-        #expect(errors.contains("key lamp, run "), "\(errors)")
-        #expect(errors.contains(": dead after attempt 1"), "\(errors)")
-        let dead = try store.object("dead list --json")
-        #expect(dead["values"] as? [String] == ["7"])
-        let run = try #require(dead["run"] as? Int)
-        #expect(try store.run("dead retry \(run)").output == "retried 1 dead run\n")
-        #expect(try store.status() == ["retrying": 1])
-        #expect(try store.run("dead discard \(run)").ending == 1)
-    }
-
-    @Test(arguments: TestStore.Kind.servers) func `a worker is woken by submits of other processes`(
-        _ kind: TestStore.Kind
-    ) throws {
-        let store = try TestStore(kind)
-        _ = try store.run("submit --wait 1h other x")
-        let worker = try store.start("work", ["--", "sh", "-c", "echo $LULL_KEY"])
-        for key in ["a", "b", "c"] {
-            _ = try store.run("submit --wait 0s --change-policy \(key) x")
-            #expect(try worker.line() == key)
-        }
-        worker.signal(SIGTERM)
-        #expect(try worker.finish().ending == -SIGTERM)
-    }
-
-    @Test(arguments: [.file] + TestStore.Kind.servers)
-    func `a namespace is forgotten once it has no work`(_ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
-        _ = try store.run("submit --wait 1h --namespace mails lamp 1")
-        let kept = try store.run("forget --namespace mails")
-        #expect(kept.ending == 1)
-        #expect(kept.errors == "lull: the namespace mails stays, as it has 1 key pending: lull cancel drops that\n")
-        _ = try store.run("cancel --namespace mails")
-        let unnamed = try store.run("forget")
-        #expect(unnamed.ending == 64)
-        #expect(unnamed.errors.hasPrefix("lull: --namespace is missing: give the one to forget"))
-        #expect(try store.run("forget --namespace mails").output == "forgot mails\n")
-        let unknown = try store.run("forget --namespace mails")
-        #expect(unknown.ending == 64)
-        #expect(unknown.errors.hasPrefix("lull: there is no namespace mails; the store has none yet"))
-        #expect(try store.run("submit --throttle 1h --namespace mails lamp 1").ending == 0)
-    }
-
-    @Test(arguments: [.file] + TestStore.Kind.servers)
-    func `workers are listed with their machine, process and runs`(_ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
-        #expect(try store.run("workers").ending == (kind == .file ? 74 : 64))
-        for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
-        #expect(try store.run("workers --json").output == "")
-        // When the worker is stopped, it waits for its commands for half of the lease.
-        let worker = try store.start("work --jobs 2 --lease 2s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 600"])
-        for _ in 0..<2 { _ = try worker.line() }
-        let listed = try store.object("workers --json")
-        #expect(listed["host"] as? String == ProcessInfo.processInfo.hostName)
-        #expect(listed["process"] as? Int == Int(worker.group))
-        #expect(listed["running"] as? Int == 2)
-        let seen = try #require(listed["seen"] as? Double)
-        #expect(seen >= 0 && seen < 60)
-        let lines = try store.run("workers").output.split(separator: "\n")
-        #expect(lines.first?.split(separator: " ") == ["host", "process", "running", "seen"])
-        #expect(lines.last?.split(separator: " ").dropFirst().prefix(2) == ["\(worker.group)", "2"])
-        worker.signal(SIGINT)
-        #expect(try worker.finish().ending == -SIGINT)
-        #expect(try store.object("workers --json")["running"] as? Int == 0)
-    }
-
     @Test(.onServer) func `the status tells of dead rows and open transactions`() throws {
         let store = try TestStore(.server)
         _ = try store.run("submit --wait 1h lamp 1")
@@ -129,33 +35,6 @@ struct StoreServerTests {
         _ = try OpenMetricsText(metrics)
         #expect(metrics.contains("\nlull_dead_rows "))
         #expect(metrics.contains("\nlull_oldest_transaction_seconds "))
-    }
-
-    @Test(arguments: TestStore.Kind.servers) func `the keys of a long list come once`(_ kind: TestStore.Kind) throws {
-        let store = try TestStore(kind)
-        let keys = (0..<1500).map { "key-\($0)" }
-        let input = keys.map { "\($0) x\n" }.joined()
-        #expect(try store.run("filter --wait 1h --key-field 1", input: input).ending == 0)
-        let listed = try store.run("list --json").lines.compactMap { line in
-            (try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["key"] as? String
-        }
-        #expect(listed == keys.sorted())
-        #expect(try store.run("cancel").output == "cancelled 1500 submits\n")
-    }
-
-    @Test(arguments: TestStore.Kind.servers) func `another policy is refused or changed for all`(_ kind: TestStore.Kind)
-        throws
-    {
-        let store = try TestStore(kind)
-        _ = try store.run("submit --wait 5s k v")
-        let outcome = try store.run("submit --wait 1s k v")
-        #expect(outcome.ending == 64)
-        #expect(outcome.errors.contains("has --wait 5s, not --wait 1s"), "\(outcome.errors)")
-        #expect(try store.run("submit --wait 1s --change-policy k v").ending == 0)
-        #expect(try store.object("status --json")["wait"] as? Double == 1)
-        let unknown = try store.run("list --namespace other")
-        #expect(
-            unknown.errors == "lull: there is no namespace other; the store has default (see lull list --help)\n")
     }
 
     @Test(.onRedis) func `the status tells of durability and memory`() throws {

@@ -60,59 +60,6 @@ struct StoreTests {
         #expect(try store.run("filter --format jsonl").output.contains(#""value":["a"],"count":1"#))
     }
 
-    @Test func `the batch limit of a submit is stored and may change`() throws {
-        for value in ["a", "b", "c"] {
-            #expect(try store.run("submit --wait 1h --combine collect --max-batch 2 k \(value)").ending == 0)
-        }
-        #expect(try store.run("submit k d").ending == 0)
-        _ = try store.run("flush")
-        #expect(try work(4) == ["2 a b", "2 c d"])
-        for value in ["a", "b", "c"] { _ = try store.run("submit k \(value)") }
-        #expect(try store.run("submit --max-batch 9 --change-policy k d").ending == 0)
-        _ = try store.run("flush")
-        #expect(try work(4) == ["4 a b c d"])
-    }
-
-    /// Runs a worker until it has handled so many values.
-    private func work(_ count: Int) throws -> [String] {
-        let worker = try store.start("work --jobs 1", ["--", "sh", "-c", "echo $LULL_COUNT $(cat)"])
-        var lines: [String] = []
-        while lines.reduce(0, { $0 + $1.split(separator: " ").count - 1 }) < count { lines.append(try worker.line()) }
-        worker.signal(SIGTERM)
-        #expect(try worker.finish().ending == -SIGTERM)
-        return lines
-    }
-
-    @Test func `the next value of a key starts when its command has ended`() throws {
-        let gate = try Gate()
-        let process = try store.start("run --wait 0 --lease 1h", ["--", "sh", "-c", "cat; \(gate.wait)"])
-        process.send("a\n")
-        #expect(try process.line() == "a")
-        process.send("b\n")
-        try eventually("the value is in the store") { (try? store.status()) == ["ready": 1, "running": 1] }
-        try gate.open()
-        #expect(try process.line() == "b")
-        #expect(try process.finish().ending == 0)
-    }
-
-    @Test func `a short lease is accepted`() throws {
-        let outcome = try store.run("run --wait 0 --lease 2s", ["--", "cat"], input: "a\n")
-        #expect(outcome.ending == 0)
-        #expect(outcome.errors == "")
-        #expect(outcome.output == "a\n")
-    }
-
-    @Test func `pending values are executed after a kill and a restart`() throws {
-        let process = try store.start("filter --wait 1h --key-field 1")
-        process.send("lamp 1\nlamp 2\n")
-        try eventually("the records are in the store") { (try? store.status()) == ["pending": 1] }
-        process.signal(SIGKILL)
-        _ = try process.end()
-        _ = try store.run("flush")
-        let outcome = try store.run("filter --wait 1h --key-field 1 --at-end flush", input: "fan 1\n")
-        #expect(outcome.lines == ["lamp 2", "fan 1"])
-    }
-
     @Test func `unread output stays in the store`() throws {
         let process = try store.start("filter --wait 1h")
         process.closeOutput()
@@ -136,13 +83,6 @@ struct StoreTests {
         let second = try store.run("run", ["--", "sh", "-c", "echo $LULL_KEY $LULL_ATTEMPT $(cat)"])
         #expect(second.lines == ["lamp 2 lamp 1"] || second.lines == ["lamp 3 lamp 1"], "\(second.lines)")
         #expect(try store.status() == [:])
-    }
-
-    @Test func `a command that always fails becomes a dead run`() throws {
-        let outcome = try store.run("run --wait 0 --max-attempts 1", ["--", "false"], input: "a\n")
-        #expect(outcome.ending == 1)
-        #expect(outcome.errors.contains(/lull: run [0-9]+: dead after attempt 1\n$/), "\(outcome.errors)")
-        #expect(try store.status() == ["dead": 1])
     }
 
     // MARK: - Large records

@@ -62,19 +62,24 @@ struct StoreWorkTests {
         #expect(try store.status() == ["pending": 1])
     }
 
-    @Test func `a stopped worker lets its command end`() throws {
-        let gate = try Gate()
-        _ = try store.run("submit --wait 0 lamp 1")
-        let worker = try store.start("work", ["--", "sh", "-c", "echo begun; \(gate.wait); echo ended"])
-        #expect(try worker.line() == "begun")
-        _ = try store.run("submit lamp 2")
-        worker.signal(SIGTERM)
-        try gate.open()
-        let outcome = try worker.finish()
-        #expect(outcome.lines == ["ended"])
-        #expect(outcome.ending == -SIGTERM)
-        // Nothing more was claimed.
-        #expect(try store.status() == ["ready": 1])
+    @Test func `workers are listed with their machine, process and runs`() throws {
+        for key in ["a", "b", "c"] { _ = try store.run("submit --wait 0s \(key) 1") }
+        #expect(try store.run("workers --json").output == "")
+        // When the worker is stopped, it waits for its commands for half of the lease.
+        let worker = try store.start("work --jobs 2 --lease 2s", ["--", "sh", "-c", "echo $LULL_KEY; sleep 600"])
+        for _ in 0..<2 { _ = try worker.line() }
+        let listed = try store.object("workers --json")
+        #expect(listed["host"] as? String == ProcessInfo.processInfo.hostName)
+        #expect(listed["process"] as? Int == Int(worker.group))
+        #expect(listed["running"] as? Int == 2)
+        let seen = try #require(listed["seen"] as? Double)
+        #expect(seen >= 0 && seen < 60)
+        let lines = try store.run("workers").output.split(separator: "\n")
+        #expect(lines.first?.split(separator: " ") == ["host", "process", "running", "seen"])
+        #expect(lines.last?.split(separator: " ").dropFirst().prefix(2) == ["\(worker.group)", "2"])
+        worker.signal(SIGINT)
+        #expect(try worker.finish().ending == -SIGINT)
+        #expect(try store.object("workers --json")["running"] as? Int == 0)
     }
 
     @Test func `a worker may come first and give the policy`() throws {

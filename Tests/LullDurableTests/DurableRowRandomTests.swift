@@ -97,6 +97,11 @@ struct DurableRowRandomTests {
                 {
                     joined += 1
                     #expect(rig.row.ready?.first == had.value.first)
+                    // The rest of a batch queues behind whatever is waiting now.
+                    #expect(rig.row.ready?.since == nil || had.isInBackoff || rig.row.ready?.since == RowRig.at(now))
+                }
+                if combination == .latest, rig.row.ready != nil, let run = rig.row.run, run.isInBackoff {
+                    #expect(run.error == nil, "a newer value replaces a run that has failed")
                 }
                 let wake = rig.row.wake(by: rig.rules)
                 if let startable = rig.row.startable { #expect(wake <= startable) }

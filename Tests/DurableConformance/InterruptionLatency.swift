@@ -12,10 +12,24 @@ package enum InterruptionLatency {
         var cancelled: ContinuousClock.Instant?
     }
 
+    /// Interrupts the runs of one store by another one, and closes both.
+    ///
+    /// `LULL_INTERRUPTIONS` sets their number, `LULL_LATENCY` the milliseconds that 99 of 100 take at most: 100 on a
+    /// machine that does nothing else.
+    package static func check(worker: any StoreCalls, producer: any StoreCalls) async throws {
+        let count = environment("LULL_INTERRUPTIONS", default: 10)
+        let times = try await measure(worker: worker, producer: producer, count: count)
+        let most = times[count * 99 / 100]
+        print("\(count) interruptions: p50 \(times[count / 2]), p99 \(most)")
+        #expect(most < .milliseconds(environment("LULL_LATENCY", default: 1000)))
+        await worker.close()
+        await producer.close()
+    }
+
     /// Interrupts runs, one after the other, and measures how long that takes, from the return of the submit on.
     ///
     /// - Returns: The times, the shortest first.
-    package static func measure(
+    private static func measure(
         worker: any StoreCalls, producer: any StoreCalls, count: Int
     ) async throws -> [Duration] {
         let make = { (store: any StoreCalls) async throws in
@@ -55,10 +69,5 @@ package enum InterruptionLatency {
             _ = try await submitting.wait(for: receipt, atMost: .seconds(30))
         }
         return times.sorted()
-    }
-
-    /// The median and the 99th percentile, as text.
-    package static func text(_ times: [Duration]) -> String {
-        "\(times.count) interruptions: p50 \(times[times.count / 2]), p99 \(times[times.count * 99 / 100])"
     }
 }

@@ -1,5 +1,5 @@
 import DurableConformance
-import LullReference
+import LullPostgres
 import TestSupport
 import Testing
 
@@ -16,26 +16,16 @@ struct PostgresConformanceTests {
         try await conformance.run(on: PostgresMaker())
     }
 
-    /// `LULL_SERVER_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
     @Test
     func `a store in PostgreSQL answers as the reference model does`() async throws {
-        let seed = environment("LULL_SEED", default: UInt64(20_261_123))
-        let trials = UInt64(max(1, environment("LULL_SERVER_STEPS", default: 400) / 40))
-        var figures = SimulationFigures()
-        for trial in 0..<trials {
-            let simulation = DurableSimulation(on: PostgresMaker())
-            let outcome = try await simulation.run(seed: seed &+ trial, length: 40)
-            figures = figures + outcome.figures
-            if let finding = outcome.finding {
-                Issue.record(
-                    """
-                    LULL_SEED=\(seed &+ trial) LULL_SERVER_STEPS=40 swift test --filter PostgresConformanceTests
-                    \(finding)
-                    """)
-                return
-            }
+        try await DurableSimulation.compare(steps: "LULL_SERVER_STEPS", 400, in: "PostgresConformanceTests") {
+            PostgresMaker()
         }
-        print("\(trials) seeds on a server, \(figures), no difference")
-        #expect(figures.executions > figures.steps / 50)
+    }
+
+    @Test(.ownThreads)
+    func `an interruption reaches the handler of another process by a hint, long before a heartbeat`() async throws {
+        let url = try SchemaPlace().url()
+        try await InterruptionLatency.check(worker: PostgresStore(url: url), producer: PostgresStore(url: url))
     }
 }

@@ -10,19 +10,11 @@ import Testing
 struct ConnectionTests {
     private let place = SchemaPlace()
 
-    private func submit(_ number: Int, to store: PostgresStore) async throws -> DurableReceipt {
-        try await store.submit(
-            DurableSubmission(namespace: "n", key: Array("\(number % 5)".utf8), value: Array("\(number)".utf8)))
-    }
-
-    private func count() throws -> Int {
-        try place.session().pending()
-    }
-
-    private func store(_ proxy: Proxy, timeLimit: Duration = .seconds(30)) async throws -> PostgresStore {
+    private func trial(timeLimit: Duration = .seconds(30)) async throws -> ConnectionTrial {
+        _ = try place.url()
+        let proxy = try Proxy(to: TestServer.shared.get())
         let store = try await PostgresStore(url: proxy.url(place.schema), timeLimit: timeLimit)
-        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
-        return store
+        return try await ConnectionTrial(store, through: proxy) { try place.session().pending() }
     }
 
     @Test
@@ -35,7 +27,7 @@ struct ConnectionTests {
         var refusal: String?
         while refusal == nil {
             do {
-                _ = try await submit(1, to: store)
+                _ = try await store.submit(.numbered(1))
                 refusal = "none: it was recorded"
             } catch DurableError.refused(let why) {
                 refusal = why
@@ -47,36 +39,12 @@ struct ConnectionTests {
             refusal?.hasPrefix("the database is read-only: it is a replica, or is set so") == true,
             "\(String(describing: refusal))")
         #expect(try await store.status().first?.pending == 0)
-        #expect(try count() == 0)
+        #expect(try place.session().pending() == 0)
     }
 
     @Test
     func `that lose answers leave no submit unknown, and none is recorded twice`() async throws {
-        _ = try place.url()
-        let proxy = try Proxy(to: TestServer.shared.get())
-        let store = try await store(proxy)
-        proxy.change(to: .losesSomeAnswers)
-        var generations: [String: [Int64]] = [:]
-        try await withThrowingTaskGroup(of: [(String, Int64)].self) { group in
-            for task in 0..<8 {
-                group.addTask {
-                    var found: [(String, Int64)] = []
-                    while found.count < 50 || proxy.lost < 3 && found.count < 5000 {
-                        let receipt = try await submit(task * 10_000 + found.count, to: store)
-                        found.append((String(decoding: receipt.key, as: UTF8.self), receipt.generation))
-                    }
-                    return found
-                }
-            }
-            for try await found in group {
-                for (key, generation) in found { generations[key, default: []].append(generation) }
-            }
-        }
-        #expect(proxy.lost > 0)
-        for (key, numbers) in generations { #expect(Set(numbers).count == numbers.count, "\(key)") }
-        #expect(try count() == generations.values.reduce(0) { $0 + $1.count })
-        await store.close()
-        proxy.close()
+        try await trial().losesAnswers()
     }
 
     @Test
@@ -107,37 +75,12 @@ struct ConnectionTests {
 
     @Test
     func `that are cut are made again`() async throws {
-        _ = try place.url()
-        let proxy = try Proxy(to: TestServer.shared.get())
-        let store = try await store(proxy)
-        for number in 0..<20 {
-            _ = try await submit(number, to: store)
-            proxy.cut()
-        }
-        #expect(try count() == 20)
-        await store.close()
-        proxy.close()
+        try await trial().isCut()
     }
 
     @Test
     func `that fall silent end within the time limit, with an error that says what is known`() async throws {
-        _ = try place.url()
-        let proxy = try Proxy(to: TestServer.shared.get())
-        let store = try await store(proxy, timeLimit: .seconds(1))
-        _ = try await submit(1, to: store)
-        proxy.change(to: .isSilent)
-        let clock = ContinuousClock()
-        let start = clock.now
-        let error = await #expect(throws: DurableError.self) { try await submit(2, to: store) }
-        if case .unknown = error {} else { Issue.record("\(String(describing: error))") }
-        let second = await #expect(throws: DurableError.self) { try await store.status() }
-        #expect(second != nil)
-        #expect(clock.now - start < .seconds(55))
-        proxy.change(to: .forwards)
-        _ = try await submit(3, to: store)
-        #expect(try [2, 3].contains(count()))
-        await store.close()
-        proxy.close()
+        try await trial(timeLimit: .seconds(1)).fallsSilent()
     }
 
     /// A number of a transaction may be used again after a crash, so what became of one cannot be asked by its number.
@@ -148,10 +91,10 @@ struct ConnectionTests {
         let proxy = try Proxy(to: server)
         let store = try await PostgresStore(url: proxy.url("lull"))
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
-        let first = try await submit(0, to: store)
+        let first = try await store.submit(.numbered(0))
         // A column of what the function returns that writes rows.
         proxy.change(to: .losesAnswers(with: "conflicts"))
-        let unanswered = Task { try await submit(5, to: store) }
+        let unanswered = Task { try await store.submit(.numbered(5)) }
         func pending() throws -> Int {
             let sql = try SQL(server)
             try sql("SET search_path TO lull")

@@ -17,11 +17,6 @@ struct RedisConnectionTests {
         try server("-n", "\(database)", "FLUSHDB")
     }
 
-    private func submit(_ number: Int, to store: RedisStore) async throws -> DurableReceipt {
-        try await store.submit(
-            DurableSubmission(namespace: "n", key: Array("\(number % 5)".utf8), value: Array("\(number)".utf8)))
-    }
-
     /// The submits that are pending.
     private func count(_ store: RedisStore) async throws -> Int {
         var count = 0
@@ -31,36 +26,15 @@ struct RedisConnectionTests {
         return count
     }
 
-    private func store(_ proxy: Proxy, timeLimit: Duration = .seconds(30)) async throws -> RedisStore {
+    private func trial(timeLimit: Duration = .seconds(30)) async throws -> ConnectionTrial {
+        let proxy = try Proxy(to: server)
         let store = try await RedisStore(url: proxy.url(database), timeLimit: timeLimit)
-        try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
-        return store
+        return try await ConnectionTrial(store, through: proxy) { try await count(store) }
     }
 
     @Test
     func `that lose answers leave no submit unknown, and none is recorded twice`() async throws {
-        let proxy = try Proxy(to: server)
-        let store = try await store(proxy)
-        proxy.change(to: .losesSomeAnswers)
-        let total = Guarded(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for task in 0..<8 {
-                group.addTask {
-                    var number = 0
-                    while number < 50 || proxy.lost < 5 && number < 5000 {
-                        _ = try await submit(task * 10_000 + number, to: store)
-                        number += 1
-                    }
-                    total.change { $0 += number }
-                }
-            }
-            try await group.waitForAll()
-        }
-        proxy.change(to: .forwards)
-        #expect(proxy.lost >= 5)
-        #expect(try await count(store) == total.value)
-        await store.close()
-        proxy.close()
+        try await trial().losesAnswers()
     }
 
     @Test
@@ -90,35 +64,12 @@ struct RedisConnectionTests {
 
     @Test
     func `that are cut are made again`() async throws {
-        let proxy = try Proxy(to: server)
-        let store = try await store(proxy)
-        for number in 0..<20 {
-            _ = try await submit(number, to: store)
-            proxy.cut()
-        }
-        #expect(try await count(store) == 20)
-        await store.close()
-        proxy.close()
+        try await trial().isCut()
     }
 
     @Test
     func `that fall silent end within the time limit, with an error that says what is known`() async throws {
-        let proxy = try Proxy(to: server)
-        let store = try await store(proxy, timeLimit: .seconds(1))
-        _ = try await submit(1, to: store)
-        proxy.change(to: .isSilent)
-        let clock = ContinuousClock()
-        let start = clock.now
-        let error = await #expect(throws: DurableError.self) { try await submit(2, to: store) }
-        if case .unknown = error {} else { Issue.record("\(String(describing: error))") }
-        let second = await #expect(throws: DurableError.self) { try await store.status() }
-        #expect(second != nil)
-        #expect(clock.now - start < .seconds(20))
-        proxy.change(to: .forwards)
-        _ = try await submit(3, to: store)
-        #expect([2, 3].contains(try await count(store)))
-        await store.close()
-        proxy.close()
+        try await trial(timeLimit: .seconds(1)).fallsSilent()
     }
 
     @Test
@@ -127,7 +78,7 @@ struct RedisConnectionTests {
         let store = try await RedisStore(url: server.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         server.pause()
-        let late = Task.detached { try await submit(1, to: store) }
+        let late = Task.detached { try await store.submit(.numbered(1)) }
         await letOthersRun()
         server.unpause()
         _ = try await late.value
@@ -144,7 +95,7 @@ struct RedisConnectionTests {
             for task in 0..<4 {
                 group.addTask {
                     for number in 0..<50 {
-                        _ = try await submit(task * 1000 + number, to: store)
+                        _ = try await store.submit(.numbered(task * 1000 + number))
                         if number % 10 == 0 { try server("SCRIPT", "FLUSH", "SYNC") }
                     }
                 }
@@ -161,10 +112,10 @@ struct RedisConnectionTests {
         let store = try await RedisStore(url: server.url())
         let rules = try DurableRules(.debounce(for: .seconds(3600)), combination: .collect)
         try await store.open("n", rules)
-        _ = try await submit(1, to: store)
+        _ = try await store.submit(.numbered(1))
         server.crash()
         try server.start()
-        _ = try await submit(2, to: store)
+        _ = try await store.submit(.numbered(2))
         #expect(try await count(store) == 1)
         #expect(try await store.status().map(\.rules) == [rules])
         #expect(try await store.health().reopenings == 1)
@@ -178,13 +129,13 @@ struct RedisConnectionTests {
         let other = try await RedisStore(url: server.url())
         try await store.open("n", DurableRules(.debounce(for: .seconds(3600))))
         try await other.forget("n")
-        for number in 0..<5 { _ = try await submit(number, to: store) }
+        for number in 0..<5 { _ = try await store.submit(.numbered(number)) }
         #expect(try await count(store) == 5)
         #expect(try await store.health().reopenings == 0)
         // What is lost after that is lost, also if it is one shard.
         let loss = "for _, key in ipairs(redis.call('KEYS', '{lull:n:1}*')) do redis.call('DEL', key) end"
         try server("EVAL", loss, "0")
-        for number in 0..<5 { _ = try await submit(number, to: store) }
+        for number in 0..<5 { _ = try await store.submit(.numbered(number)) }
         #expect(try await store.health().reopenings == 1)
         await store.close()
         await other.close()

@@ -1,7 +1,6 @@
 import Foundation
 import DurableConformance
 import LullDurable
-import LullReference
 import LullSQLite
 import TestSupport
 import Testing
@@ -40,27 +39,17 @@ struct SQLiteConformanceTests {
         try await conformance.run(on: Maker(directory: try Place()))
     }
 
-    /// `LULL_FILE_STEPS` sets the number of steps, `LULL_SEED` chooses other ones or those of a failure.
     @Test
     func `a store in a file answers as the reference model does`() async throws {
-        let seed = environment("LULL_SEED", default: UInt64(20_260_303))
-        let trials = UInt64(max(1, environment("LULL_FILE_STEPS", default: 1000) / 40))
-        var figures = SimulationFigures()
-        for trial in 0..<trials {
-            let simulation = DurableSimulation(on: Maker(directory: try Place()))
-            let outcome = try await simulation.run(seed: seed &+ trial, length: 40)
-            figures = figures + outcome.figures
-            if let finding = outcome.finding {
-                Issue.record(
-                    """
-                    LULL_SEED=\(seed &+ trial) LULL_FILE_STEPS=40 swift test --filter \
-                    LullSQLiteTests.SQLiteConformanceTests
-                    \(finding)
-                    """)
-                return
-            }
+        try await DurableSimulation.compare(steps: "LULL_FILE_STEPS", 1000, in: "SQLiteConformanceTests") {
+            Maker(directory: try Place())
         }
-        print("\(trials) seeds in files, \(figures), no difference")
-        #expect(figures.executions > figures.steps / 50)
+    }
+
+    @Test(.ownThreads)
+    func `an interruption reaches the handler of another process by a hint, long before a heartbeat`() async throws {
+        let place = try Place()
+        try await InterruptionLatency.check(
+            worker: SQLiteStore(path: place.path), producer: SQLiteStore(path: place.path))
     }
 }

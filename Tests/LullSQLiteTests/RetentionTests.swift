@@ -81,23 +81,6 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: place.path + "-wal")[.size] as? Int == 0)
     }
 
-    @Test func `changed durations apply to every process from the next submit on`() throws {
-        let first = try file()
-        let second = try file()
-        try first.open(try debounce(10))
-        #expect(try first.submit(submission("a", "one")).dueIn == .seconds(10))
-        try second.open(try debounce(3), changingPolicy: true)
-        #expect(try first.submit(submission("a", "two")).dueIn == .seconds(3))
-        #expect(throws: DurableError.self) { try second.open(try debounce(3, .collect)) }
-    }
-
-    @Test func `a value above the limit is refused with both sizes`() throws {
-        let file = try file(DurableLimits(largestValue: 3))
-        try file.open(try debounce(10))
-        #expect(throws: DurableError.tooLarge(bytes: 4, limit: 3)) { try file.submit(submission("a", "four")) }
-        #expect(try file.submit(submission("a", "two")).generation == 1)
-    }
-
     @Test func `the time of the file is not written by each submit, and never runs backwards`() throws {
         let file = try file()
         try file.open(try debounce(100))
@@ -139,32 +122,5 @@ import Testing
         machine.reboot(as: "second", wallPasses: -100)
         let due = try #require(try file.submit(submission("b", "four")).due)
         #expect(due >= 1_000_000)
-    }
-
-    @Test func `the time of the file continues after a boot`() throws {
-        var file: SQLiteFile? = try file()
-        try file?.open(try debounce(100))
-        machine.pass(40)
-        try file?.submit(submission("a", "one"))
-        machine.pass(30)
-        try file?.submit(submission("b", "one"))
-        file = nil
-        machine.reboot(as: "second", wallPasses: 20)
-        let again = try self.file()
-        let left = try again.read { transaction throws(DurableError) in
-            try transaction.list(in: "n").map(\.dueIn)
-        }
-        #expect(left == [.seconds(50), .seconds(80)])
-        // Setting the wall clock within a boot changes nothing. If it went back over a boot, the file's time
-        // loses no more than what had passed.
-        machine.setWall(by: -86_400)
-        machine.pass(50)
-        let runs = try again.claim(claim())
-        #expect(runs.map { text($0.key) } == ["a"])
-        for run in runs { try again.report(report(run)) }
-        machine.reboot(as: "third", wallPasses: -86_400)
-        let last = try self.file()
-        machine.pass(30)
-        #expect(try last.claim(claim()).map { text($0.key) } == ["b"])
     }
 }

@@ -40,24 +40,6 @@ import Testing
         await store.close()
     }
 
-    @Test func `a worker is woken by another store of the file`() async throws {
-        let first = try await SQLiteStore(path: place.path)
-        try await first.open("n", try debounce(0))
-        let second = try await SQLiteStore(path: place.path)
-        let mark = try await first.claim(claim()).mark
-        async let submitted = Task {
-            await letOthersRun()
-            return try await second.submit(submission("a", "one"))
-        }.value
-        let start = ContinuousClock.now
-        try await first.wait(in: "n", after: mark, atMost: .seconds(30))
-        #expect(ContinuousClock.now - start < .seconds(10))
-        _ = try await submitted
-        #expect(try await first.claim(claim()).runs.count == 1)
-        await first.close()
-        await second.close()
-    }
-
     @Test func `a worker is woken by another store although its own is busy`() async throws {
         let first = try await SQLiteStore(path: place.path)
         try await first.open("n", try debounce(0))
@@ -79,38 +61,6 @@ import Testing
         await second.close()
     }
 
-    @Test func `a submit between a claim and the wait is not missed`() async throws {
-        let first = try await SQLiteStore(path: place.path)
-        try await first.open("n", try debounce(0))
-        let second = try await SQLiteStore(path: place.path)
-        for number in 0..<5 {
-            let mark = try await first.claim(claim()).mark
-            _ = try await (number.isMultiple(of: 2) ? first : second).submit(submission("\(number)", "one"))
-            let start = ContinuousClock.now
-            try await first.wait(in: "n", after: mark, atMost: .seconds(30))
-            #expect(ContinuousClock.now - start < .seconds(10))
-            for run in try await first.claim(claim()).runs { _ = try await first.report(report(run)) }
-        }
-        await first.close()
-        await second.close()
-    }
-
-    @Test func `a wait ends with its timeout, its task or the store`() async throws {
-        let store = try await SQLiteStore(path: place.path)
-        try await store.open("n", try debounce(10))
-        let mark = try await store.claim(claim()).mark
-        try await store.wait(in: "n", after: mark, atMost: .milliseconds(10))
-        let cancelled = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(3600)) }
-        cancelled.cancel()
-        try await cancelled.value
-        let closed = Task { try await store.wait(in: "n", after: mark, atMost: .seconds(3600)) }
-        await store.close()
-        _ = try? await closed.value
-        await #expect(throws: DurableError.closed) { try await store.wait(in: "n", after: mark, atMost: .zero) }
-        await #expect(throws: DurableError.closed) { try await store.submit(submission("a", "one")) }
-        await store.close()
-    }
-
     @Test func `closing leaves an empty log and reopening finds everything`() async throws {
         let store = try await SQLiteStore(path: place.path)
         try await store.open("n", try debounce(3600))
@@ -121,12 +71,5 @@ import Testing
         #expect(try await again.state(of: receipt) == .pending)
         #expect(try await again.status().map(\.pending) == [1])
         await again.close()
-    }
-
-    @Test func `opening an unusable file throws`() async throws {
-        let path = place.directory + "/none/work.db"
-        await #expect(throws: DurableError.unusable("there is no directory \(place.directory)/none/")) {
-            try await SQLiteStore(path: path)
-        }
     }
 }

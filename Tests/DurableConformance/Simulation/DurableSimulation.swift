@@ -1,6 +1,8 @@
 internal import LullReference
 internal import Lull
 internal import LullDurable
+internal import TestSupport
+internal import Testing
 
 /// Random calls on a store and on the reference model: producers and workers that lose answers, repeat themselves, die
 /// and come back late, on a machine whose clocks jump and that restarts, in a time that is moved by hand.
@@ -12,17 +14,40 @@ package struct DurableSimulation: Sendable {
 
     private let maker: any StoreMaker
 
-    /// A simulation of stores of one kind.
-    package init(on maker: any StoreMaker) {
-        self.maker = maker
+    private static let length = 40
+
+    /// Runs simulations of so many steps together, unless the environment asks for another number, and records the
+    /// first failure of a store. `LULL_SEED` chooses other steps or those of a failure.
+    ///
+    /// - Parameters:
+    ///   - variable: The variable of the environment that sets the number.
+    ///   - suite: The suite that repeats them.
+    ///   - maker: Makes stores, for each simulation anew.
+    package static func compare(
+        steps variable: String, _ steps: Int, in suite: String, on maker: () throws -> any StoreMaker
+    ) async throws {
+        let seed = environment("LULL_SEED", default: UInt64(20_261_123))
+        let trials = UInt64(max(1, environment(variable, default: steps) / length))
+        var figures = SimulationFigures()
+        for trial in 0..<trials {
+            let outcome = try await DurableSimulation(maker: maker()).run(seed: seed &+ trial)
+            figures = figures + outcome.figures
+            if let finding = outcome.finding {
+                let again = "LULL_SEED=\(seed &+ trial) \(variable)=\(length) swift test --filter \(suite)"
+                Issue.record("\(again)\n\(finding)")
+                return
+            }
+        }
+        print("\(suite): \(trials) seeds, \(figures), no difference")
+        #expect(figures.executions > figures.steps / 50)
     }
 
     /// Runs the simulation of a seed.
     ///
     /// - Returns: The counts, and the first failure of the store, from as few steps as lead to it.
-    package func run(seed: UInt64, length: Int) async throws -> (figures: SimulationFigures, finding: String?) {
+    private func run(seed: UInt64) async throws -> (figures: SimulationFigures, finding: String?) {
         var random = SplitMix(seed: seed)
-        let trial = SimulationTrial(length: length, using: &random)
+        let trial = SimulationTrial(length: Self.length, using: &random)
         let outcome = try await run(trial)
         guard outcome.finding != nil else { return (outcome.figures, nil) }
         return (outcome.figures, try await shrink(trial))
@@ -87,29 +112,26 @@ package struct DurableSimulation: Sendable {
 }
 
 /// The counts of simulations.
-package struct SimulationFigures: Sendable, CustomStringConvertible {
+struct SimulationFigures: Sendable, CustomStringConvertible {
     /// The number of steps.
-    package var steps = 0
+    var steps = 0
     /// Submits that reached the store, repeated ones among them.
-    package var submits = 0
+    var submits = 0
     /// Runs that were completed.
-    package var executions = 0
+    var executions = 0
     /// Producers and workers that died.
-    package var crashes = 0
+    var crashes = 0
     /// Answers that got lost on the way.
-    package var lostAnswers = 0
+    var lostAnswers = 0
     /// Reports by workers that had lost their run.
-    package var lostLeases = 0
+    var lostLeases = 0
     /// Runs whose values went back for newer ones.
-    package var restarts = 0
+    var restarts = 0
     /// Restarts of the machine, and boot clocks that went back.
-    package var reboots = 0
-
-    /// Creates counts of zero.
-    package init() {}
+    var reboots = 0
 
     /// Adds two counts.
-    package static func + (left: SimulationFigures, right: SimulationFigures) -> SimulationFigures {
+    static func + (left: SimulationFigures, right: SimulationFigures) -> SimulationFigures {
         var sum = left
         sum.steps += right.steps
         sum.submits += right.submits
@@ -123,7 +145,7 @@ package struct SimulationFigures: Sendable, CustomStringConvertible {
     }
 
     /// The counts as text.
-    package var description: String {
+    var description: String {
         "\(steps) steps, \(submits) submits, \(executions) executions, \(crashes) crashes, \(lostAnswers) lost "
             + "answers, \(lostLeases) lost leases, \(restarts) interruptions, \(reboots) restarts"
     }

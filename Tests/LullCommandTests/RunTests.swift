@@ -46,14 +46,6 @@ struct RunTests {
         #expect(try run("--wait 1h --combine first", "cat", input: "1\n2\n").output == "1\n")
     }
 
-    @Test func `a command gets at most maxBatch records`() throws {
-        let outcome = try run(
-            "--wait 1h --combine collect --max-batch 2", "sh", "-c", "echo $LULL_COUNT $(cat)",
-            input: "a\nb\nc\nd\ne\n")
-        #expect(outcome.ending == 0)
-        #expect(outcome.lines == ["2 a b", "2 c d", "1 e"])
-    }
-
     @Test func `a string key is passed as its content and others as text`() throws {
         let input = "{\"k\":\"a b\"}\n{\"k\":[1, 2]}\n{\"k\":null}\n"
         let outcome = try run(

@@ -16,9 +16,8 @@ struct ServeDoorTests {
         return (store, try ServeProcess(store, options))
     }
 
-    @Test(arguments: [TestStore.Kind.file] + TestStore.Kind.servers)
-    func `a submit is answered with the receipt, and recorded`(_ kind: TestStore.Kind) throws {
-        let (store, serve) = try Self.started(kind)
+    @Test func `a submit is answered with the receipt, and recorded`() throws {
+        let (store, serve) = try Self.started()
         let answer = try serve.post("/v1/default/repo-7", #"{"n":1}"#)
         #expect(answer.status == 202 && answer.fields["content-type"] == "application/json")
         #expect(answer.object["key"] as? String == "repo-7" && answer.object["dueIn"] as? Double == 3600)

@@ -15,11 +15,8 @@ struct StoreUsageTests {
     @Test(arguments: [
         ("submit k v", 64, "the namespace default does not exist yet: its first use must give the policy"),
         ("filter --key-field 1", 64, "the namespace default does not exist yet: its first use must give the policy"),
-        ("filter --wait 1s --delimiter ,", 64, "--delimiter needs --key-field"),
         ("submit --edges leading k v", 64, "a new namespace needs --wait or --throttle"),
         ("submit --max-batch 2 k v", 64, "a new namespace needs --wait or --throttle"),
-        ("submit --wait 1s --max-batch 2 k v", 64, "--max-batch needs --combine collect"),
-        ("filter --wait 1s --combine first --max-batch 2", 64, "--max-batch needs --combine collect"),
         ("submit --wait 1s", 64, "KEY is missing"),
         ("work --jobs 1", 64, "COMMAND is missing"),
         ("dead", 64, "the action is missing: list, retry or discard"),
@@ -30,10 +27,7 @@ struct StoreUsageTests {
         ("status --format json", 64, "--format must be openmetrics, not \"json\"; for objects use --json"),
         ("status --watch --format openmetrics", 64, "--watch shows a table, or objects with --json"),
         ("submit --change-policy k v", 64, "--change-policy needs the new policy"),
-        ("submit --wait 1s --throttle 1s k v", 64, "--wait and --throttle exclude each other"),
         ("list --format jsonl", 64, "lull list has no option --format; use --json"),
-        ("dead list --all", 64, "--all, --prefix, --older-than and --error are only for retry and discard"),
-        ("dead retry 1 --all", 64, "RUN does not go with --all, --prefix, --older-than and --error"),
         ("status k", 64, "unexpected argument k"),
         ("run --wait 1s --lease 1ms -- true", 64, "--lease must be at least 1s, not 1ms"),
     ])

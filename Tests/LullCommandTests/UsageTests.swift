@@ -8,8 +8,7 @@ import Testing
 @Suite("Usage", .ownThreads)
 struct UsageTests {
     @Test(arguments: [
-        ["--help"], ["filter", "--help"], ["run", "--help"], ["simulate", "--help"], ["-h"], ["help"],
-        ["help", "help"], ["help", "-h"], ["help", "run"], ["filter", "--wait", "1s", "-h"],
+        ["--help"], ["-h"], ["help"], ["help", "help"], ["help", "-h"], ["filter", "--wait", "1s", "-h"],
     ])
     func `help is on standard output`(_ arguments: [String]) throws {
         let outcome = try lull(arguments, input: [])
@@ -17,24 +16,6 @@ struct UsageTests {
         #expect(outcome.errors == "")
         #expect(outcome.lines.count > 10)
         #expect(outcome.lines.allSatisfy { $0.count <= 80 }, "\(outcome.lines.filter { $0.count > 80 })")
-    }
-
-    @Test func `every option is explained`() throws {
-        let policy = [
-            "wait", "throttle", "max-wait", "max-count", "spacing", "edges", "delay-rule", "combine", "max-batch",
-            "at-end",
-        ]
-        let records = [
-            "null", "key-field", "key-json", "delay-field", "delay-json", "delimiter", "strict", "max-keys", "stats",
-        ]
-        let commands = ["while-running", "kill-after", "jobs", "fail-fast"]
-        for (name, options) in [
-            ("filter", policy + records + ["format"]), ("run", policy + records + commands),
-            ("simulate", policy + ["format"]),
-        ] {
-            let help = try lull(name, "--help").output
-            for option in options { #expect(help.contains("  --\(option) "), "\(name) --\(option)") }
-        }
     }
 
     @Test(arguments: Help.pages)
@@ -241,15 +222,9 @@ struct UsageTests {
         ("filter --wait 1s --record-values", "--record-values needs --record"),
         ("filter --wait 1s --hash-keys", "--hash-keys needs --record"),
         ("filter --wait 1s --patience 1s", "--patience needs --store"),
-        ("tune --throttle 1s -", "lull tune has no option --throttle; lull filter has one"),
-        ("tune --waits 5s..1s -", "--waits: the first of the two must be the shorter one"),
-        ("tune --target-saving 90 -", "--target-saving must be a percentage such as 90%, not \"90\""),
         ("submit --store x k", "--store must be sqlite:PATH, postgres://USER@HOST/DATABASE or redis://HOST/DATABASE"),
         ("status", "--store is missing: give it as sqlite:PATH, postgres://"),
         ("status --store sqlite:x --watch --fail-if dead>0", "--watch and --fail-if exclude each other"),
-        ("status --store sqlite:x --fail-if age>1", "--fail-if: there is no figure \"age\": it can be pending, ready"),
-        ("forget --store sqlite:x", "--namespace is missing: give the one to forget"),
-        ("compact --store postgres://app@db/shop", "lull compact is for files: a server keeps its own data compact"),
         ("schema", "--store is missing: give it as postgres://USER@HOST/DATABASE"),
     ])
     func `wrong usage is one line`(_ arguments: String, _ message: String) throws {
@@ -266,22 +241,6 @@ struct UsageTests {
     @Test func `values may follow an equals sign`() throws {
         #expect(
             try lull("filter", "--wait=1s", "--key-field=1", "--delimiter=,", input: "a,1\na,2\n").output == "a,2\n")
-    }
-
-    @Test func `both is a value of --edges`() throws {
-        for edges in ["both", "leading,trailing"] {
-            #expect(try lull("filter", "--wait", "1h", "--edges", edges, input: "a\nb\nc\n").output == "a\nc\n")
-        }
-    }
-
-    @Test func `a key may begin with a dash`() throws {
-        let store = try TemporaryFile()
-        unlink(store.path)
-        defer { for suffix in ["-wal", "-shm", "-want", "-write"] { unlink(store.path + suffix) } }
-        let outcome = try lull(
-            "submit", "--store", "sqlite:\(store.path)", "--wait", "1h", "--json", "--", "-key", "-1")
-        #expect(outcome.ending == 0)
-        #expect(outcome.output.hasPrefix("{\"key\":\"-key\","))
     }
 
     @Test func `control characters in arguments do not reach the terminal`() throws {

@@ -7,55 +7,6 @@ import Testing
 @Suite("Combination")
 struct CombinationTests {
     @Test
-    func `latest keeps the last value; the others are superseded, each when it is displaced`() throws {
-        let rig = try Rig(.debounce(10), combination: .latest)
-        for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
-        #expect(rig.fates("1", "2", "3") == [.superseded, .superseded, .pending])
-        rig.advance(to: 10)
-        #expect(rig.executions == ["10 trailing 3 ×3"])
-    }
-
-    @Test
-    func `first keeps the first value; the others are absorbed`() throws {
-        let rig = try Rig(.debounce(10), combination: .first)
-        for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
-        #expect(rig.fates("1", "2", "3") == [.pending, .absorbed, .absorbed])
-        rig.advance(to: 10)
-        #expect(rig.executions == ["10 trailing 1 ×3"])
-    }
-
-    @Test
-    func `collect keeps all of them in order, and all of them share one fate`() throws {
-        let rig = try Rig(.debounce(10), combination: .collect, handlersTakeTime: true)
-        for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
-        rig.advance(to: 10)
-        #expect(rig.executions == ["10 trailing 1+2+3 ×3"])
-        rig.end("3", .threw)
-        #expect(rig.fates("1", "2", "3") == [.failed, .failed, .failed])
-        #expect(rig.engine.counters.failed == 3)
-        #expect(rig.broken == [])
-    }
-
-    @Test
-    func `cancelled together, collected values are counted one by one`() throws {
-        let rig = try Rig(.debounce(10), combination: .collect)
-        for value in ["1", "2", "3"] { rig.submit(value, at: 0) }
-        rig.cancel("k", at: 1)
-        #expect(rig.engine.counters.cancelled == 3)
-        #expect(rig.fates("1", "2", "3") == [.cancelled, .cancelled, .cancelled])
-    }
-
-    @Test
-    func `the value that completes the count takes part in the combination`() throws {
-        for (combination, execution) in [(CombinationRule.latest, "2 maxCount 3 ×3"), (.first, "2 maxCount 1 ×3")] {
-            let rig = try Rig(.debounce(10, maxCount: 3), combination: combination)
-            for (instant, value) in ["1", "2", "3"].enumerated() { rig.submit(value, at: instant) }
-            #expect(rig.executions == [execution])
-            #expect(rig.broken == [])
-        }
-    }
-
-    @Test
     func `every displaced value is handed out, so that it is released outside the driver's lock`() throws {
         let rig = try Rig(.debounce(10), combination: .latest)
         rig.submit("1", at: 0)
@@ -100,5 +51,20 @@ struct CombinationTests {
         #expect(batch.values == [1, 2, 3, 4])
         #expect(batch.add(Batch(6), by: .latest)?.values == [1, 2, 3, 4])
         #expect(batch.values == [6])
+    }
+
+    @Test
+    func `a large batch comes out whole, part by part`() throws {
+        var engine = Engine<Int, Int>(try Setup(.debounce(10), combination: .collect, maxBatch: 100))
+        for value in 0..<100_050 { _ = engine.submit(value, for: 1, at: .origin) }
+        var actions = engine.advance(to: CoreInstant(10))
+        var values: [Int] = []
+        while case .start(let execution) = actions.more.first {
+            #expect(execution.batch.size == min(100, 100_050 - values.count))
+            values += execution.batch.values
+            actions = engine.ended(execution.run, .returned).1
+        }
+        #expect(values == Array(0..<100_050))
+        #expect(engine.counters.addUp && engine.counters.executed == 100_050)
     }
 }

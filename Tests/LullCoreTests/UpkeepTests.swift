@@ -106,6 +106,18 @@ struct UpkeepTests {
         #expect(engine.core.deadlines.count <= 400)
     }
 
+    @Test
+    func `the queue of starts drops what is cancelled or replaced`() throws {
+        let rig = try Rig(.debounce(10), maxConcurrent: 1, handlersTakeTime: true)
+        rig.submit("first", "first", at: 0, wait: 0)
+        for round in 1...1000 {
+            rig.submit("\(round)", "k", at: round, wait: 0)
+            rig.cancel("k", at: round)
+        }
+        #expect(rig.engine.core.startQueue.count <= 70)
+        #expect(rig.broken == [])
+    }
+
     // MARK: - The next deadline
 
     /// Refines with a small budget until the result is exact.

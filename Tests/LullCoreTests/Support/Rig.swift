@@ -26,14 +26,18 @@ final class Rig {
     private var telling: [(value: String, run: RunID)] = []
     private let handlersTakeTime: Bool
 
-    init(
+    convenience init(
         _ policy: Policy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil,
         handlersTakeTime: Bool = false
     ) throws {
-        let setup = try Setup(
-            policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-            capacity: capacity, maxBatch: maxBatch, limit: limit)
+        try self.init(
+            Setup(
+                policy, combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
+                capacity: capacity, maxBatch: maxBatch, limit: limit), handlersTakeTime: handlersTakeTime)
+    }
+
+    init(_ setup: Setup, handlersTakeTime: Bool) {
         engine = Engine(setup)
         self.handlersTakeTime = handlersTakeTime
     }

@@ -12,7 +12,7 @@ import Testing
 struct CrashTests {
     @Test
     func `lose nothing that was acknowledged, and every submit is in one range`() async throws {
-        let crashes = environment("LULL_CRASHES", default: 3)
+        let crashes = environment("LULL_CRASHES", default: 2)
         let server = try TestServer()
         try PostgresSchema(url: server.url()).apply()
         let store = try await PostgresStore(url: server.url())

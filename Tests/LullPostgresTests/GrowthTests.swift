@@ -44,7 +44,7 @@ struct GrowthTests {
         // What comes between two vacuums leaves dead rows till the second. On a busy machine that may be more than is
         // waited for.
         var most = 500
-        for _ in 0..<6 {
+        for _ in 0..<3 {
             let count = load.count
             try await waitUntil { load.count >= count + 500 }
             try sql("VACUUM work")

@@ -12,7 +12,7 @@ import Testing
 /// `LULL_KILLS` sets the number of kills.
 @Suite("Limits and kills on PostgreSQL", .onServer, .ownThreads, .serialized)
 struct PostgresLimitStormTests {
-    private let kills = environment("LULL_KILLS", default: 10)
+    private let kills = environment("LULL_KILLS", default: 6)
 
     private func rage(_ limit: RateLimit?, maxRunning: Int? = nil, submits: Int) async throws -> LimitStorm.Outcome {
         let url = try SchemaPlace().url()

@@ -13,7 +13,7 @@ import Testing
 /// `LULL_KILLS` sets the number of kills.
 @Suite("Limits and kills in Redis", .onRedis, .ownThreads, .serialized)
 struct RedisLimitStormTests {
-    private let kills = environment("LULL_KILLS", default: 10)
+    private let kills = environment("LULL_KILLS", default: 6)
 
     private func rage(
         at url: String, _ limit: RateLimit?, maxRunning: Int? = nil, submits: Int

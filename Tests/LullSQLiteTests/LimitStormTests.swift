@@ -12,7 +12,7 @@ import Testing
 @Suite("Limits and kills", .ownThreads, .serialized)
 struct LimitStormTests {
     private let place: Place
-    private let kills = environment("LULL_KILLS", default: 10)
+    private let kills = environment("LULL_KILLS", default: 6)
 
     init() throws {
         place = try Place()

@@ -17,8 +17,8 @@ package final class KeptSubmit {
     }
 }
 
-/// The submits that are kept, in order, and some that are kept no more: those leave the queue when they are its first, or
-/// when they are too many.
+/// The submits that are kept, in order, and some that are kept no more: those leave the queue when they are its first,
+/// or when they are too many.
 ///
 /// A list: an array that is taken from the front would be 5 kB of every program (`make bench ROWS=building`).
 struct KeptOrder: ~Copyable {

@@ -79,9 +79,9 @@ package struct SlotEngine: ~Copyable {
     // At a multiple of 16 bytes in a runtime: two counters that are increased together must not lie across two pages.
     @usableFromInline package var tally = Counters()
 
-    @usableFromInline package let setup: Setup
     /// That of the setup, perhaps with another wait.
     @usableFromInline package private(set) var policy: Policy
+    @usableFromInline package let setup: Setup
     package var slots: Slab<Slot>
     package var keyIndex = KeyIndex()
     /// How far the search for the key that was looked up last has come in the index.

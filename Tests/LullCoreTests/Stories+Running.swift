@@ -22,17 +22,18 @@ extension Story {
             "1@0+0 >0 2@1+0 3@2+0 >2 throw:1", "0 trailing 1, stop 1, 2 trailing 3 ×2 since 1 after throw:1",
             fates: "1 superseded, 2 superseded, 3 running"),
         Story(
-            "one that is cancelled and returns is executed all the same", "debounce 10 cancelRunning slow",
+            "an execution that is cancelled and returns is executed all the same", "debounce 10 cancelRunning slow",
             "1@0+0 >0 2@1+0 >1 end:1", "0 trailing 1, stop 1, 1 trailing 2 after end:1", fates: "1 executed"),
         Story(
-            "one that is not cancelled and throws has failed", "debounce 10 cancelRunning slow", "1@0+0 >0 throw:1",
+            "an execution that is not cancelled and throws has failed", "debounce 10 cancelRunning slow",
+            "1@0+0 >0 throw:1",
             "0 trailing 1", fates: "1 failed"),
         Story(
             "a later cancel turns a run cancelled for a newer value into a cancelled one",
             "debounce 10 cancelRunning slow", "1@0+0 >0 2@1+0 >1 cancel@2 throw:1", "0 trailing 1, stop 1",
             fates: "1 cancelled, 2 cancelled"),
         Story(
-            "so does one with running, and it is cancelled once", "debounce 10 cancelRunning slow",
+            "a cancel with running does the same, and the run is cancelled once", "debounce 10 cancelRunning slow",
             "1@0+0 >0 2@1+0 >1 stop@2 throw:1", "0 trailing 1, stop 1", fates: "1 cancelled, 2 cancelled"),
         Story(
             "under concurrent both run, and end independently", "debounce 10 concurrent slow",
@@ -67,13 +68,14 @@ extension Story {
             "0 trailing 1, stop 1, 2 trailing 1+2+3 ×3 since 0 after throw:1",
             fates: "1 executed, 2 executed, 3 executed"),
         Story(
-            "with latest the newer value is kept", "debounce 10 restart slow", "1@0+0 >0 2@1+0 >1 throw:1",
+            "with latest the newer value is kept in a restart", "debounce 10 restart slow", "1@0+0 >0 2@1+0 >1 throw:1",
             "0 trailing 1, stop 1, 1 trailing 2 ×2 since 0 after throw:1", fates: "1 superseded, 2 running"),
         Story(
-            "with first the older one", "debounce 10 restart first slow", "1@0+0 >0 2@1+0 >1 throw:1",
+            "with first the older value is kept", "debounce 10 restart first slow", "1@0+0 >0 2@1+0 >1 throw:1",
             "0 trailing 1, stop 1, 1 trailing 1 ×2 since 0 after throw:1", fates: "1 running, 2 absorbed"),
         Story(
-            "one that returns is executed, and the newer value starts alone", "debounce 10 restart collect slow",
+            "an interrupted execution that returns is executed, and the newer value starts alone",
+            "debounce 10 restart collect slow",
             "1@0+0 >0 2@1+0 >1 end:1", "0 trailing 1, stop 1, 1 trailing 2 after end:1", fates: "1 executed"),
         Story(
             "interrupting at the submit, what goes back is held until the newer value falls due",
@@ -84,7 +86,7 @@ extension Story {
             "1@0+0 >0 2@1 cancel@2 throw:1 due@2 flush@3", "0 trailing 1, stop 1, due never, 3 flush 1",
             fates: "1 running, 2 cancelled"),
         Story(
-            "and is dropped by a cancel", "debounce 10 restart early collect slow",
+            "what is held is dropped by a cancel", "debounce 10 restart early collect slow",
             "1@0+0 >0 2@1 cancel@2 throw:1 cancel@3", "0 trailing 1, stop 1", fates: "1 cancelled, 2 cancelled"),
         Story(
             "an execution whose oldest submit is as old as maxWait is not interrupted",
@@ -108,7 +110,7 @@ extension Story {
             "1@0+0 >0 2@1 cancel@2 shutDown@3 wait:* throw:1 end:1",
             "0 trailing 1, stop 1, 3 flush 1 after throw:1, resume 7 after end:1", fates: "1 executed"),
         Story(
-            "and is cancelled otherwise", "debounce 10 restart early collect slow",
+            "after a shut-down without a flush what was held is cancelled", "debounce 10 restart early collect slow",
             "1@0+0 >0 2@1 cancel@2 drop@3 wait:* throw:1", "0 trailing 1, stop 1, resume 7 after throw:1",
             fates: "1 cancelled"),
         Story(
@@ -150,7 +152,7 @@ extension Story {
             "a:1@0+1 b:2@0+9 c:3@0+5 >10 end:1 end:3",
             "1 trailing a: 1 after >10, 5 trailing c: 3 after end:1, 9 trailing b: 2 after end:3"),
         Story(
-            "also when a late timer finds another order", "debounce 10 maxConcurrent 1 slow",
+            "slots are given in that order when a late timer finds another one", "debounce 10 maxConcurrent 1 slow",
             "a:1@0+0 >0 b:2@0+3 c:3@0+5 c:4@10+50 >11 end:1 end:2",
             "0 trailing a: 1, 3 trailing b: 2 after end:1, 5 trailing c: 3 after end:2"),
         Story(
@@ -218,14 +220,15 @@ extension Story {
             "a flush does not pass it, and waits for it", "debounce 100 limit 1 10 1",
             "a:1@0 b:2@0 flush:*@1 wait:* >10 >11", "1 flush a: 1, 1 flush b: 2 after >11, resume 7 after >11"),
         Story(
-            "the parts of a batch count", "debounce 3 limit 1 10 1 collect maxBatch 2",
+            "the parts of a batch count for the limit", "debounce 3 limit 1 10 1 collect maxBatch 2",
             "1@0 2@0 3@0 4@0 5@0 >3 >12 >13 >22 >23",
             "3 trailing 1+2 ×2 since 0, 3 trailing 3+4 ×2 since 0 after >13, 3 trailing 5 after >23"),
         Story(
-            "so do leading edges", "debounce 5 both limit 1 10 1", "1@0 2@1 >9 >10",
+            "leading edges count for the limit", "debounce 5 both limit 1 10 1", "1@0 2@1 >9 >10",
             "0 leading 1, 6 trailing 2 after >10"),
         Story(
-            "a restart counts", "debounce 0 limit 1 10 1 collect restart slow", "1@0 >0 2@3 >3 throw:1 >9 >10",
+            "a restart counts for the limit", "debounce 0 limit 1 10 1 collect restart slow",
+            "1@0 >0 2@3 >3 throw:1 >9 >10",
             "0 trailing 1, stop 1, 3 trailing 1+2 ×2 since 0 after >10"),
         Story(
             "both maxConcurrent and the limit have to allow a start", "debounce 0 limit 1 10 1 maxConcurrent 1 slow",

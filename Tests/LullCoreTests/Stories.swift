@@ -52,8 +52,11 @@ extension Story {
             "with a wait of 0 nothing is coalesced", "debounce 0", "1@5 2@5 3@5 >5",
             "5 trailing 1, 5 trailing 2, 5 trailing 3"),
         Story(
-            "nor on the leading edge", "debounce 0 leading", "1@5 2@5 3@5 >5", "5 leading 1, 5 leading 2, 5 leading 3"),
-        Story("nor on both", "debounce 0 both", "1@5 2@5 3@5 >5", "5 leading 1, 5 leading 2, 5 leading 3"),
+            "with a wait of 0 each submit leads", "debounce 0 leading", "1@5 2@5 3@5 >5",
+            "5 leading 1, 5 leading 2, 5 leading 3"),
+        Story(
+            "with a wait of 0 each submit leads on both edges", "debounce 0 both", "1@5 2@5 3@5 >5",
+            "5 leading 1, 5 leading 2, 5 leading 3"),
         Story("a negative delay of a call counts as zero", "debounce 10", "1@5+-7 >5", "5 trailing 1"),
         Story(
             "with leading the first submit of a burst is executed at once, alone", "debounce 10 both",
@@ -113,7 +116,7 @@ extension Story {
             "there is no leading edge before the spacing has passed", "debounce 3 both spacing 20", "1@0 2@19 >100",
             "0 leading 1, 22 trailing 2 after >100"),
         Story(
-            "there is one when it has passed", "debounce 3 both spacing 20", "1@0 2@20 >100",
+            "there is a leading edge when the spacing has passed", "debounce 3 both spacing 20", "1@0 2@20 >100",
             "0 leading 1, 20 leading 2"),
         Story(
             "what the spacing holds back is maxWait if its pause has not ended", "debounce 3 maxWait 6 spacing 20",
@@ -241,7 +244,8 @@ extension Story {
             "what waits is executed after a shut-down with a flush", "debounce 10 slow",
             "1@0+0 2@1+0 >1 shutDown@2 end:1", "0 trailing 1 after 2@1+0, 1 trailing 2 after end:1"),
         Story(
-            "and dropped otherwise", "debounce 10 slow", "1@0+0 2@1+0 >1 drop@2 end:1", "0 trailing 1 after 2@1+0",
+            "what waits is dropped by a shut-down without a flush", "debounce 10 slow", "1@0+0 2@1+0 >1 drop@2 end:1",
+            "0 trailing 1 after 2@1+0",
             fates: "2 cancelled"),
         Story(
             "shutting down twice is harmless", "debounce 10", "1@0 shutDown@1 drop@2", "1 flush 1",

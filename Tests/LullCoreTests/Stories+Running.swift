@@ -286,4 +286,45 @@ extension Story {
             "a cancel drops the rest, and leaves the part that runs", "debounce 10 collect maxBatch 1 slow",
             "1@0 2@0 3@0 >10 cancel@11 end:1", "10 trailing 1", fates: "1 executed, 2 cancelled, 3 cancelled"),
     ]
+
+    /// Section 7: a bound of what is pending.
+    static let overflow = [
+        Story(
+            "a submit beyond the bound is rejected, and changes nothing", "debounce 10 maxPending 2",
+            "a:1@0 b:2@1 c:3@2 >20", "10 trailing a: 1 after >20, 11 trailing b: 2 after >20",
+            fates: "3 rejectedAsTooMany"),
+        Story(
+            "or absorbed", "debounce 10 maxPending 1 dropNewest", "a:1@0 b:2@1 >10", "10 trailing a: 1",
+            fates: "2 absorbed"),
+        Story(
+            "or takes the place of the oldest, of whichever key", "debounce 10 maxPending 2 dropOldest",
+            "a:1@0 b:2@1 a:3@2 c:4@3 >20", "12 trailing a: 3 ×2 since 0 after >20, 13 trailing c: 4 after >20",
+            fates: "1 superseded, 2 superseded"),
+        Story(
+            "a submit that replaces a pending value of its key passes", "debounce 10 maxPending 1",
+            "1@0 2@1 >11", "11 trailing 2 ×2 since 0", fates: "1 superseded"),
+        Story(
+            "so does one that starts at once", "throttle 10 maxPending 1", "a:1@0 a:2@1 b:3@2 b:4@3 >12",
+            "0 leading a: 1, 2 leading b: 3, 10 trailing a: 2 after >12",
+            fates: "4 rejectedAsTooMany"),
+        Story(
+            "what waits for a slot counts, and what runs does not", "debounce 10 maxPending 1 maxConcurrent 1 slow",
+            "a:1@0+0 >0 b:2@1+0 >1 c:3@2 end:1 c:4@3 >13", "0 trailing a: 1, 1 trailing b: 2 after end:1",
+            fates: "3 rejectedAsTooMany, 4 pending"),
+        Story(
+            "what the oldest leaves behind stays due when it was: maxWait counts from it",
+            "debounce 10 maxWait 15 collect maxPending 2 dropOldest", "1@0 2@5 3@10 >15",
+            "15 maxWait 2+3 ×2 since 0", fates: "1 superseded"),
+        Story(
+            "a window whose only value is dropped goes on", "throttle 10 maxPending 1 dropOldest",
+            "a:1@0 b:2@0 a:3@1 b:4@2 a:5@3 >10", "0 leading a: 1, 0 leading b: 2, 10 trailing a: 5",
+            fates: "3 superseded, 4 superseded"),
+        Story(
+            "whether there is room does not depend on a timer", "debounce 10 maxPending 1", "a:1@0 b:2@10 >20",
+            "10 trailing a: 1, 20 trailing b: 2"),
+        Story(
+            "a caller of a flush does not wait for a value that was dropped",
+            "debounce 10 maxPending 1 dropOldest maxConcurrent 1 slow", "a:1@0+0 >0 b:2@1 flush:b@1 wait:b c:3@2",
+            "0 trailing a: 1, resume 7 after c:3@2", fates: "2 superseded"),
+    ]
 }

@@ -63,6 +63,9 @@ struct Story: Sendable, CustomTestStringConvertible {
             case "early": setup.interruptsWhenSubmitted = true
             case "maxConcurrent": setup.maxConcurrent = try number(&words)
             case "capacity": setup.capacity = try number(&words)
+            case "maxPending": setup.maxPending = try number(&words)
+            case "dropNewest": setup.overflow = .dropNewest
+            case "dropOldest": setup.overflow = .dropOldest
             case "maxBatch": setup.maxBatch = try number(&words)
             case "limit":
                 setup.limit = ReferenceSetup.Limit(

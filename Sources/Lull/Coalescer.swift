@@ -65,20 +65,20 @@ extension Coalescer {
     /// Rejects further submits, and executes what is pending now, or drops it (<doc:Semantics>, section 5).
     ///
     /// Later submits end as ``Outcome/rejected(_:)``. Running executions go on to their end. The call may be repeated;
-    /// a second one that discards also drops what the first one left waiting.
+    /// a second one that drops also drops what the first one left waiting.
     ///
-    /// - Parameter discardingPending: Whether what is pending or has not started is dropped instead of executed.
-    public func shutDown(discardingPending: Bool = false) {
-        runtime.sweep(discardingPending ? .cancel(running: false) : .flush, closing: true)
+    /// - Parameter droppingPending: Whether what is pending or has not started is dropped instead of executed.
+    public func shutDown(droppingPending: Bool = false) {
+        runtime.sweep(droppingPending ? .cancel(running: false) : .flush, closing: true)
     }
 
-    /// Shuts down as ``shutDown(discardingPending:)`` does, and waits until everything that runs or waits to run has
+    /// Shuts down as ``shutDown(droppingPending:)`` does, and waits until everything that runs or waits to run has
     /// ended.
     ///
     /// Inside a handler of the same debouncer, a completion or `onFailure` it does not wait. If the awaiting task is
     /// cancelled, it returns at once, and the work goes on.
-    public nonisolated(nonsending) func shutDownAndWait(discardingPending: Bool = false) async {
-        await runtime.sweepAndWait(discardingPending ? .cancel(running: false) : .flush, closing: true)
+    public nonisolated(nonsending) func shutDownAndWait(droppingPending: Bool = false) async {
+        await runtime.sweepAndWait(droppingPending ? .cancel(running: false) : .flush, closing: true)
     }
 
     /// The number of submits so far, by what became of them (<doc:Observing>; <doc:Semantics>, section 6).

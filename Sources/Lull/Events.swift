@@ -13,12 +13,13 @@ public struct Event<Key: Sendable>: Sendable {
         case interrupted
         /// A later value replaced a pending one, or one whose execution was cancelled for it.
         case superseded
-        /// A value was dropped in favour of an earlier one (``Outcome/absorbed``).
+        /// A value was dropped in favour of an earlier one, or left out since it had not changed
+        /// (``Outcome/absorbed``).
         case absorbed
         /// An execution has begun: its handler has been sent to the actor or queue where it runs.
         case started
         /// The handler has returned.
-        case finished
+        case executed
         /// The handler has thrown.
         case failed
         /// A cancel or a shut-down dropped what was pending or waiting, or stopped a running execution.

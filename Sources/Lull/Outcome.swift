@@ -11,10 +11,13 @@ public enum Outcome<Output: Sendable>: Sendable {
     /// The handler got the value, or a combination that contains it, and threw this error.
     case failed(any Error)
     /// A later submit of the key replaced it before it was executed or, with ``LullCore/OverlapPolicy/cancelRunning``
-    /// and ``LullCore/OverlapPolicy/replace``, while it was.
+    /// and ``LullCore/OverlapPolicy/replace``, while it was; or one of any key did, with
+    /// ``LullCore/OverflowPolicy/dropOldest``.
     case superseded
     /// It was dropped in favour of an earlier value: the one that had opened a leading-only window, one that was still
-    /// running with ``LullCore/OverlapPolicy/skip``, or the first one with ``Combination/first``.
+    /// running with ``LullCore/OverlapPolicy/skip``, the first one with ``Combination/first``, or the same one that was
+    /// executed last, with `removingDuplicates`. Or it was beyond `maxPending`, with
+    /// ``LullCore/OverflowPolicy/dropNewest``.
     case absorbed
     /// A cancel or a shut-down dropped it, or its debouncer was released with ``EndPolicy/drop``.
     case cancelled

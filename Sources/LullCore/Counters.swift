@@ -8,17 +8,17 @@ public struct Counters: Hashable, Sendable {
     /// All submits so far.
     public var submitted = 0
     /// Submits whose value was replaced by a later one of the key: while it waited, or under `.cancelRunning` and
-    /// `.replace` while it ran.
+    /// `.replace` while it ran; or by one of any key, under `.dropOldest`.
     public var superseded = 0
     /// Submits whose handler returned, alone or combined with others.
     public var executed = 0
     /// Submits that another value stood for: they came in a leading-only window, fell due under `.skip` while a handler
-    /// was running, or came later under `.first`.
+    /// was running, came later under `.first`, had an unchanged value, or were dropped under `.dropNewest`.
     public var absorbed = 0
     /// Submits dropped by a cancel, a shut-down or the end of the debouncer, or whose execution was stopped by a
     /// cancel.
     public var cancelled = 0
-    /// Submits refused after a shut-down or over capacity.
+    /// Submits refused after a shut-down, over capacity or beyond `maxPending`.
     public var rejected = 0
     /// Submits whose handler threw.
     public var failed = 0

@@ -1,9 +1,9 @@
 /// The fate of a submit that no handler got (<doc:Semantics>, section 6). `Outcome.get()` throws it.
 @frozen
 public enum NotExecutedError: Error, Hashable, Sendable {
-    /// A later submit of the key replaced it.
+    /// A later submit replaced it: of the key, or of any under ``OverflowPolicy/dropOldest``.
     case superseded
-    /// Another value stood for it: a leading one, a running one, or the first.
+    /// Another value stood for it: a leading one, a running one, the first, or the same one that was executed last.
     case absorbed
     /// It was cancelled.
     case cancelled

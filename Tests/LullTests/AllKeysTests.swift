@@ -115,7 +115,7 @@ struct AllKeysTests {
                 default: it.submit(CallingKey(round, call), for: key)
                 }
             }
-            it.shutDown(discardingPending: true)
+            it.shutDown(droppingPending: true)
             #expect(it.counters.addUp)
             withExtendedLifetime(events) {}
             _ = holder.exchange(nil)

@@ -39,7 +39,7 @@ struct EventTests {
         #expect(
             await story(events, 12) == [
                 "0 submitted a 1", "0 submitted a 1", "0 superseded a 1", "1 submitted b 1", "1 submitted c 1",
-                "1 rejected(LullCore.Rejection.overCapacity) c 1", "2 started a 2 trailing", "2 finished a 2 trailing",
+                "1 rejected(LullCore.Rejection.overCapacity) c 1", "2 started a 2 trailing", "2 executed a 2 trailing",
                 "3 started b 1 trailing", "3 failed b 1 trailing", "3 submitted a 1", "3 cancelled a 1",
             ])
     }
@@ -75,7 +75,7 @@ struct EventTests {
         let second = it.events()
         await clock.advance(by: .seconds(2), until: .started)
         #expect(try await waiting.value.count == 2)
-        #expect(await story(second, 2).last == "2 finished NoKey() 1 trailing")
+        #expect(await story(second, 2).last == "2 executed NoKey() 1 trailing")
     }
 
     @Test
@@ -104,7 +104,7 @@ struct EventTests {
         await clock.advance(by: .seconds(2))
         #expect(
             await story(events, 100) == [
-                "0 submitted NoKey() 1", "2 started NoKey() 1 trailing", "2 finished NoKey() 1 trailing",
+                "0 submitted NoKey() 1", "2 started NoKey() 1 trailing", "2 executed NoKey() 1 trailing",
             ])
         #expect(recording.count == 1)
     }
@@ -122,9 +122,9 @@ struct EventTests {
         await clock.advance(by: .seconds(2), until: .started)
         #expect(
             try await first.value == [
-                "0 submitted NoKey() 1", "2 started NoKey() 1 trailing", "2 finished NoKey() 1 trailing",
+                "0 submitted NoKey() 1", "2 started NoKey() 1 trailing", "2 executed NoKey() 1 trailing",
             ])
-        #expect(try await second.value == ["2 started NoKey() 1 trailing", "2 finished NoKey() 1 trailing"])
+        #expect(try await second.value == ["2 started NoKey() 1 trailing", "2 executed NoKey() 1 trailing"])
         cancelled.cancel()
         #expect(try await cancelled.value.count == 2)
     }

@@ -216,7 +216,7 @@ struct FlushTests {
         await clock.advance(by: .seconds(1), until: .started)
         it.submit(2, for: "a")
         it.submit(4, for: "b")
-        let waiting = clock.task { await it.shutDownAndWait(discardingPending: true) }
+        let waiting = clock.task { await it.shutDownAndWait(droppingPending: true) }
         await clock.advance(by: .zero, until: .started)
         #expect(it.counters.running == 1)
         door.open()

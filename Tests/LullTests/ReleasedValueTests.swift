@@ -101,7 +101,7 @@ struct ReleasedValueTests {
             if round.isMultiple(of: 17) { it?.cancel(includingRunning: true) }
             await clock.advance(by: .milliseconds(300))
         }
-        it?.shutDown(discardingPending: true)
+        it?.shutDown(droppingPending: true)
         it?.submit(Thing(0, log), for: Thing(0, log)) { _ in }
         await clock.advance(by: .seconds(10))
         #expect(it?.counters.addUp == true && it?.state.isDone == true)

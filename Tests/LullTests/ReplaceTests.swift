@@ -54,7 +54,7 @@ struct ReplaceTests {
         await clock.advance(by: .seconds(12))
         var kinds: [Event<NoKey>.Kind] = []
         for _ in 0..<6 { if let event = await events.next() { kinds.append(event.kind) } }
-        #expect(kinds == [.submitted, .started, .submitted, .superseded, .started, .finished])
+        #expect(kinds == [.submitted, .started, .submitted, .superseded, .started, .executed])
     }
 
     @Test

@@ -130,7 +130,7 @@ struct RestartTests {
         }
         #expect(
             story == [
-                "submitted 1", "submitted 1", "started 2", "submitted 1", "interrupted 2", "started 3", "finished 3",
+                "submitted 1", "submitted 1", "started 2", "submitted 1", "interrupted 2", "started 3", "executed 3",
             ])
         #expect(failures.all == [])
     }

@@ -61,7 +61,7 @@ struct StressTests {
                         case 4: await it.flushAndWait(key)
                         case 5: _ = it.state(of: key)
                         case 6: #expect(it.counters.addUp)
-                        case 7 where value > operations - 5: it.shutDown(discardingPending: Bool.random(using: &random))
+                        case 7 where value > operations - 5: it.shutDown(droppingPending: Bool.random(using: &random))
                         default: break
                         }
                         it.submit(value, for: key) { outcome in
@@ -117,7 +117,7 @@ struct StressTests {
         it.cancel(0)
         it.flush(1)
         it.submit(Value(it), for: 3)
-        await it.shutDownAndWait(discardingPending: true)
+        await it.shutDownAndWait(droppingPending: true)
         #expect(it.counters.addUp)
         #expect(it.counters.submitted >= 21)
     }

@@ -78,7 +78,7 @@ struct UnchangedValueTests {
         await submit([1, 1], to: it)
         var kinds: [Event<String>.Kind] = []
         for _ in 0..<5 { if let event = await events.next() { kinds.append(event.kind) } }
-        #expect(kinds == [.submitted, .started, .finished, .submitted, .absorbed])
+        #expect(kinds == [.submitted, .started, .executed, .submitted, .absorbed])
     }
 
     @Test

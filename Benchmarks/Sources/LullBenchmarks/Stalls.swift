@@ -200,7 +200,7 @@ enum Stalls {
     /// Cleans up, so that the next trial does not pay for this one.
     private static func end(_ debouncer: Crowd, _ submitter: Submitter) {
         submitter.stop()
-        debouncer.shutDown(discardingPending: true)
+        debouncer.shutDown(droppingPending: true)
         wait { debouncer.counters.pending == 0 && debouncer.counters.running == 0 }
     }
 

@@ -292,7 +292,7 @@ extension Runtime {
     ) {
         let kind: Event<Key>.Kind
         switch verdict {
-        case .executed: kind = .finished
+        case .executed: kind = .executed
         case .absorbed: kind = .absorbed
         case .failed: kind = .failed
         case .superseded: kind = .superseded

@@ -25,8 +25,8 @@ extension AsyncCoalescedSequence {
             _ coalescer: Coalescer<Key, Value, Output>, read: @escaping @Sendable () async -> Delivery
         ) {
             self.read = read
-            finish = { dropping in await coalescer.shutDownAndWait(discardingPending: dropping) }
-            abandon = { coalescer.shutDown(discardingPending: true) }
+            finish = { dropping in await coalescer.shutDownAndWait(droppingPending: dropping) }
+            abandon = { coalescer.shutDown(droppingPending: true) }
             observer = coalescer.runtime.workObserver
             wait = coalescer.runtime.wait(in: "the next element", isOpen: true)
         }

@@ -49,7 +49,7 @@ struct ObservingSamples {
             lines.all == [
                 "0.0 seconds: submitted, 1 submits", "0.0 seconds: submitted, 1 submits",
                 "0.0 seconds: superseded, 1 submits", "2.0 seconds: started, 2 submits",
-                "2.0 seconds: finished, 2 submits",
+                "2.0 seconds: executed, 2 submits",
             ])
         listening.cancel()
         _ = await listening.result

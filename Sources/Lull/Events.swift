@@ -16,7 +16,8 @@ public struct Event<Key: Sendable>: Sendable {
         /// A value was dropped in favour of an earlier one, or left out since it had not changed
         /// (``Outcome/absorbed``).
         case absorbed
-        /// An execution has begun: its handler has been sent to the actor or queue where it runs.
+        /// An execution has begun: its handler has been sent to the actor or queue where it runs; with
+        /// `removingDuplicates`, its handler is about to be called.
         case started
         /// The handler has returned.
         case executed

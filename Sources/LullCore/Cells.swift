@@ -300,9 +300,13 @@ package final class Collected<Value>: Companions, @unchecked Sendable {
         guard !all.isEmpty || !other.all.isEmpty else { return }
         fillCompanions()
         other.fillCompanions()
-        forgetGone()
         other.forgetGone()
-        all = behind ? all + other.all : other.all + all
+        if behind {
+            all.append(contentsOf: other.all)
+        } else {
+            forgetGone()
+            all = other.all + all
+        }
     }
 
     /// Has an entry for every value.

@@ -24,7 +24,7 @@ package final class KeptSubmit {
 struct KeptOrder: ~Copyable {
     private var first: KeptSubmit?
     private var last: KeptSubmit?
-    private var queued = 0
+    private(set) var queued = 0
     private var count: UInt64 = 0
 
     deinit {
@@ -40,21 +40,26 @@ struct KeptOrder: ~Copyable {
         count += 1
         let submit = KeptSubmit(number: count, slot: slot, companion)
         insert(submit, behind: last)
+        // Those that are kept no more are mostly the oldest: so the others are hardly ever looked at.
+        for _ in 0..<2 where first !== submit && isKnownUniquelyReferenced(&first) { _ = takeFirst() }
         if queued > bound { compact() }
         return submit
     }
 
-    /// Adds a submit again that was not kept for a while.
-    mutating func putBack(_ submit: KeptSubmit) {
-        if submit.isQueued { return }
-        submit.isQueued = true
+    /// Adds submits again that were not kept for a while, in their order.
+    mutating func putBack(_ submits: some Sequence<KeptSubmit>) {
         var place: KeptSubmit?
-        var next = first
-        while let other = next, other.number < submit.number {
-            place = other
-            next = other.next
+        for submit in submits where !submit.isQueued {
+            submit.isQueued = true
+            var next = place?.next ?? first
+            if place == nil, let first, first.number > submit.number { next = nil }
+            while let other = next, other.number < submit.number {
+                place = other
+                next = other.next
+            }
+            insert(submit, behind: place)
+            place = submit
         }
-        insert(submit, behind: place)
     }
 
     mutating func takeFirst() -> (submit: KeptSubmit, slot: UInt32)? {

@@ -52,11 +52,9 @@ extension SlotEngine {
     /// Keeps the order of submits again that an interrupted execution gives back.
     package mutating func keepAgain(_ companion: Companion?) {
         guard setup.keepsOrder, let companion else { return }
-        guard collects else { return keptOrder.putBack(unsafeDowncast(companion, to: KeptSubmit.self)) }
         // Proof: `Cells` makes the companions of values that are kept together; and `keep` those of the values.
-        for submit in unsafeDowncast(companion, to: Companions.self).all {
-            if let submit { keptOrder.putBack(unsafeDowncast(submit, to: KeptSubmit.self)) }
-        }
+        let all = collects ? unsafeDowncast(companion, to: Companions.self).all : [companion]
+        keptOrder.putBack(all.compactMap { $0.map { unsafeDowncast($0, to: KeptSubmit.self) } })
     }
 
     /// Lets a submit that ``isOverflowing`` supersede the oldest one that is kept. The owner does the actions before it

@@ -175,4 +175,19 @@ struct UpkeepTests {
             if step % 10 == 0 { #expect(engine.checkInvariants() == []) }
         }
     }
+
+    @Test(arguments: [CombinationRule.latest, .collect])
+    func `the order of submits has hardly more than those that are kept`(combination: CombinationRule) throws {
+        var engine = Engine<Int, Int>(
+            try Setup(.debounce(wait: 10), combination: combination, maxPending: 100, overflow: .dropOldest))
+        // One key stays, and is the oldest.
+        _ = engine.submit(0, for: -1, at: CoreInstant(0), wait: .infinite)
+        for number in 1...20_000 {
+            let at = CoreInstant(number * 5)
+            var actions = engine.submit(number, for: number % 7, at: at).more
+            while case .start(let execution)? = actions.popLast() { _ = engine.ended(execution.run, .returned) }
+            #expect(engine.core.keptOrder.queued < 2 * 100 + 70)
+        }
+        #expect(engine.counters.addUp && engine.counters.executed > 1000)
+    }
 }

@@ -45,4 +45,27 @@ struct OwnerTests {
         await clock.advance(by: .seconds(86_400))
         #expect(seen.all == [7])
     }
+
+    @Test
+    func `what waits for the limit is executed then, also after a wake-up that turned out to be needless`() async {
+        let (seen, door) = (Record<String>(), Door())
+        do {
+            let it = KeyedDebouncer(
+                for: .seconds(1), options: .init(maxConcurrent: 1, limit: RateLimit(1, per: .seconds(10))),
+                clock: clock
+            ) { (key: String, value: Int) in
+                seen.add(key)
+                if key == "a" { await door.pass() }
+            }
+            for key in ["a", "b"] {
+                it.submit(1, for: key)
+                await clock.advance(by: .seconds(1), until: .started)
+            }
+            it.submit(1, for: "c", after: .seconds(5))
+            it.cancel("c")
+        }
+        door.open()
+        await clock.advance(by: .seconds(30))
+        #expect(seen.all == ["a", "b"])
+    }
 }

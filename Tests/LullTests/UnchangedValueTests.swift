@@ -130,12 +130,51 @@ struct UnchangedValueTests {
     }
 
     @Test
-    func `is forgotten with the keys that have not started for longest, of more than ten thousand`() async {
+    func `is remembered where the handler was told to stop and returned, for it was executed`() async {
+        let door = Door()
+        let it = Debouncer(for: .seconds(1), removingDuplicates: ==, whileRunning: .replace, clock: clock) {
+            [seen] (value: Int) in
+            seen.add("\(value)")
+            await door.pass()
+        }
+        it(1)
+        await clock.advance(by: .seconds(1), until: .started)
+        it.cancel(includingRunning: true)
+        door.open()
+        await clock.advance(by: .zero)
+        it(1)
+        await clock.advance(by: .seconds(1))
+        #expect(seen.all == ["1"] && it.counters.executed == 1 && it.counters.absorbed == 1)
+    }
+
+    @Test
+    func `may be found by a comparison that calls the debouncer; what it cancels is not entered`() async {
+        let (outcomes, holder) = (Record<String>(), Guarded<Debouncer<Int, Void>?>(nil))
+        let it = Debouncer(
+            for: .seconds(1),
+            removingDuplicates: { older, newer in
+                holder.value?.cancel(includingRunning: true)
+                return older == newer
+            }, clock: clock
+        ) { [seen] (value: Int) in seen.add("\(value)") }
+        holder.change { $0 = it }
+        for value in 1...2 {
+            it.submit(value) { outcomes.add("\(value) \($0)") }
+            await clock.advance(by: .seconds(1))
+        }
+        #expect(seen.all == ["1"] && outcomes.all == ["1 executed()", "2 cancelled"])
+        #expect(it.counters.addUp && it.state.isDone)
+        holder.change { $0 = nil }
+    }
+
+    @Test
+    func `is forgotten with the keys that have not started for longest, of more than twenty thousand`() async {
         let it = saver()
-        for key in 0...10_000 { it.submit(1, for: "\(key)") }
+        for key in 0...20_000 { it.submit(1, for: "\(key)") }
         await clock.advance(by: .seconds(1))
         let count = seen.all.count
-        await submit([1], for: "10000", to: it)
+        await submit([1], for: "20000", to: it)
+        await submit([1], for: "10001", to: it)
         #expect(seen.all.count == count)
         await submit([1], for: "0", to: it)
         #expect(seen.all.count == count + 1)

@@ -3,7 +3,8 @@ internal import LullCore
 /// The values that keys have executed last, and of which nothing has started since: an execution with an equal value is
 /// left out (<doc:Semantics>, section 7).
 final class ExecutedValues<Key: Hashable & Sendable, Value: Sendable>: @unchecked Sendable {
-    /// The greatest number of keys that are remembered. Those that have not started for longest are forgotten first.
+    /// The number of keys that are remembered at least, and half of the greatest number. Those that have not started
+    /// for longest are forgotten first.
     static var capacity: Int { 10_000 }
 
     private struct Entry {
@@ -32,7 +33,7 @@ final class ExecutedValues<Key: Hashable & Sendable, Value: Sendable>: @unchecke
         let number = lock.withLock {
             startCount += 1
             old = entries.updateValue(Entry(start: startCount), forKey: key)
-            if entries.count > Self.capacity { forgetOlderHalf(&released) }
+            if entries.count > 2 * Self.capacity { forgetOlderHalf(&released) }
             return startCount
         }
         // What is forgotten is released without the lock.
@@ -53,7 +54,7 @@ final class ExecutedValues<Key: Hashable & Sendable, Value: Sendable>: @unchecke
             let middle = (older + newer) / 2
             var count = 0
             for entry in entries.values where entry.start > middle { count += 1 }
-            if count > Self.capacity / 2 { older = middle } else { newer = middle }
+            if count > Self.capacity { older = middle } else { newer = middle }
         }
         released = entries
         entries = entries.filter { $0.value.start > newer }

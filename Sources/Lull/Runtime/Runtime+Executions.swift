@@ -19,10 +19,9 @@ extension Runtime {
                 returned(run, key, try await body(key, Cells.value(behind: run).pointee))
             case .task(_, .one(let fold, let body)):
                 let value = value(of: run, fold)
-                if let start = begin(run, key, value) {
+                if let start = try begin(run, key, value) {
                     let output = try await body(key, value)
-                    noteReturn(of: run, key, value, start)
-                    returned(run, key, output)
+                    returned(run, key, output) { executedValues?.executed(key, value, start: start) }
                 }
             case .task(_, .all(let body)): returned(run, key, try await body(key, values(of: run)))
             case .queue: preconditionFailure("an execution for a queue was to run in a task")
@@ -51,10 +50,9 @@ extension Runtime {
                 returned(run, key, try body(key, Cells.value(behind: run).pointee))
             case .queue(_, let fold, let body):
                 let value = value(of: run, fold)
-                if let start = begin(run, key, value) {
+                if let start = try begin(run, key, value) {
                     let output = try body(key, value)
-                    noteReturn(of: run, key, value, start)
-                    returned(run, key, output)
+                    returned(run, key, output) { executedValues?.executed(key, value, start: start) }
                 }
             case .task: preconditionFailure("an execution for a task was to run on a queue")
             }
@@ -86,7 +84,8 @@ extension Runtime {
     /// Notes that the handler of an execution is to be called, or ends it if its value is unchanged.
     ///
     /// - Returns: The number of the start; nil if the handler is not to be called.
-    private func begin(_ run: StartedRun.Pointer, _ key: Key, _ value: Value) -> UInt64? {
+    /// - Throws: `CancellationError` if the execution was cancelled or replaced while values were compared.
+    private func begin(_ run: StartedRun.Pointer, _ key: Key, _ value: Value) throws -> UInt64? {
         guard let executedValues else { return 0 }
         guard let start = executedValues.start(key, value) else {
             if end(run, key, .unchanged) > 0 {
@@ -95,37 +94,36 @@ extension Runtime {
             }
             return nil
         }
-        handle {
+        let isCancelled = handle {
+            let isCancelled = engine.state(of: run.pointee.id).isCancelling
+            if isCancelled { return true }
             engine.confirmStart(of: run.pointee.id)
             if hasObservers { recordStart(of: run) }
+            return false
         }
+        if isCancelled { throw CancellationError() }
         return start
-    }
-
-    /// Remembers the value of an execution whose handler has returned; not one that was replaced, of which nobody
-    /// hears.
-    private func noteReturn(of run: StartedRun.Pointer, _ key: Key, _ value: Value, _ start: UInt64) {
-        guard let executedValues else { return }
-        if engine.setup.whileRunning == .replace,
-            lock.withLock({ engine.state(of: run.pointee.id).isCancelling })
-        {
-            return
-        }
-        executedValues.executed(key, value, start: start)
     }
 
     // MARK: - Ending
 
     /// Reports that a handler has returned, tells the outcome, and starts what waited for it.
-    private func returned(_ run: StartedRun.Pointer, _ key: Key, _ output: Output) {
-        if end(run, key, .returned) > 0 { tellReturned(run, output) }
+    ///
+    /// - Parameter noteExecuted: Called under the lock if the submits are executed.
+    private func returned(
+        _ run: StartedRun.Pointer, _ key: Key, _ output: Output, noteExecuted: () -> Void = {}
+    ) {
+        if end(run, key, .returned, noteExecuted) > 0 { tellReturned(run, output) }
     }
 
     /// Reports that an execution has ended without an error, and returns how many steps it takes to tell its outcome.
-    private func end(_ run: StartedRun.Pointer, _ key: Key, _ ending: Ending) -> Int {
+    private func end(
+        _ run: StartedRun.Pointer, _ key: Key, _ ending: Ending, _ noteExecuted: () -> Void = {}
+    ) -> Int {
         let now = lockForEnd()
         let steps = deliverySteps(of: run.pointee.companion)
         let verdict = engine.ended(run.pointee.id, ending, telling: steps)
+        if verdict == .executed { noteExecuted() }
         if hasObservers { recordEnd(of: run, key, verdict, nil, at: now) }
         unlockAndPerform(at: now)
         return steps

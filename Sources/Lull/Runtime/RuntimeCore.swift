@@ -138,7 +138,8 @@ package class RuntimeCore: @unchecked Sendable {
     /// Releases the lock, and does what is to be done without it.
     final func unlock(performing orders: consuming Orders, isWaking: Bool = false) {
         orders.discarded = engine.takeDiscarded()
-        let movesAlarm = engine.movesAlarm
+        // Without the owner, nothing but a wake-up that is to come keeps the runtime.
+        let movesAlarm = engine.movesAlarm || (isOwnerReleased && retainedSelf == nil && needsWakeUp)
         engine.movesAlarm = false
         let wakesObservers = wakesObservers
         self.wakesObservers = false

@@ -12,7 +12,7 @@ extension AsyncSequence where Self: Sendable, Element: Sendable {
     ///
     /// - Parameters:
     ///   - wait: The quiet period after which a burst has ended.
-    ///   - after: The delay of an element, in place of the wait; a negative one counts as zero. For instance, to ask
+    ///   - delay: The delay of an element, in place of the wait; a negative one counts as zero. For instance, to ask
     ///     at once when a field has been emptied: `{ $0.isEmpty ? .zero : .milliseconds(300) }`.
     ///   - maxWait: The longest that an element waits before it is due; at least `wait`.
     ///   - edges: Whether an element is delivered at the beginning of a burst, at its end, or both.

@@ -14,7 +14,7 @@ from pagetest import BrowserTest
 SITE = os.path.abspath(os.environ["SITE"])
 
 ENTER, ESCAPE, DOWN, UP = "\ue007", "\ue00c", "\ue015", "\ue013"
-MEMBER = "documentation/lull/debouncer/init(for:maxwait:edges:maxcount:combining:whilerunning:options:clock:onfailure:fileid:line:handler:)"
+MEMBER = "documentation/lull/debouncer/init(for:maxwait:edges:maxcount:combining:removingduplicates:whilerunning:options:clock:onfailure:fileid:line:handler:)"
 KINDS = ["", "docs", "documentation", "documentation/lull", "documentation/lull/gettingstarted", "documentation/lull/debouncer", MEMBER,
          "documentation/lulldurable/durabledebouncer", "documentation/lullpostgres", "documentation/lull/semantics", "playground"]
 

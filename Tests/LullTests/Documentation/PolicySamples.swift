@@ -60,8 +60,8 @@ struct PolicySamples {
         func print(_ line: String) { lines.append(line) }
 
         do {
-            let policy = try Policy.debounce(for: wait, maxWait: maxWait)
-            print("executed after \(policy.wait) without a call")
+            _ = try Policy.debounce(for: wait, maxWait: maxWait)
+            print("executed after \(wait) without a call")
         } catch {
             print("in the settings: \(error)")
         }

@@ -60,6 +60,16 @@ public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
         self.description = description
     }
+
+    // Over the bytes: what is equal in Unicode needs tables that a microcontroller does not have.
+
+    /// Whether both are about the same rule and the same values.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.code == right.code && left.description.utf8.elementsEqual(right.description.utf8)
+    }
+
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 }
 
 extension PolicyError {

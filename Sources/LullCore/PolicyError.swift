@@ -2,7 +2,7 @@
 ///
 /// Print it: its ``description`` says what was given and what is allowed, for the author of the setting. Its ``code``
 /// is for programs that answer in their own words.
-public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct PolicyError: Error, Hashable, Sendable {
     /// The rule that is broken.
     ///
     /// A later version may have more cases: give a `switch` an `@unknown default`.
@@ -53,115 +53,122 @@ public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The rule that is broken.
     public let code: Code
-    /// The value given and the rule, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
-    public let description: String
+    // Numbers rather than a text, which would need memory on a microcontroller.
+    /// The value given: a count, or nanoseconds.
+    private let given: Int64
+    /// The value that it is compared with.
+    private let bound: Int64
 
-    private init(_ code: Code, _ description: String) {
+    private init(_ code: Code, _ given: Int64 = 0, _ bound: Int64 = 0) {
         self.code = code
-        self.description = description
+        self.given = given
+        self.bound = bound
+    }
+}
+
+extension PolicyError: CustomStringConvertible {
+    /// The value given and the rule, in one line: `the maxWait is 1s, but must be at least the wait of 2s`.
+    public var description: String {
+        let duration = CoreDuration(nanoseconds: given).description
+        return switch code {
+        case .negativeWait: text("wait", duration, "must be zero or more")
+        case .negativeInterval: text("interval", duration, "must be zero or more")
+        case .maxWaitBelowWait:
+            text("maxWait", duration, "must be at least the wait of \(CoreDuration(nanoseconds: bound))")
+        case .noEdges: "the edges are empty, but must contain leading, trailing, or both"
+        case .maxCountBelowOne: belowOne("maxCount")
+        case .maxCountWithoutTrailing:
+            text("maxCount", "\(given)", "needs the trailing edge: without it nothing is ever pending")
+        case .negativeSpacing: text("spacing", duration, "must be zero or more")
+        case .spacingWithoutTrailing:
+            text("spacing", duration, "needs the trailing edge: without it nothing can wait")
+        case .maxConcurrentBelowOne: belowOne("maxConcurrent")
+        case .maxPendingBelowOne: belowOne("maxPending")
+        case .capacityBelowOne: belowOne("capacity")
+        case .maxBatchBelowOne: belowOne("maxBatch")
+        case .maxBatchOfOneValue:
+            text("maxBatch", "\(given)", "only collecting and merging give an execution more than one value")
+        case .maxRunningBelowOne: belowOne("maxRunning")
+        case .limitBelowOne: belowOne("limit")
+        case .limitWithoutPeriod: text("limit", "over \(duration)", "must be over more than no time")
+        case .burstOutOfRange: text("burst", "\(given)", "must be from 1 to the limit of \(bound)")
+        case .bucketRateBelowOne: belowOne("rate of the bucket")
+        case .bucketBurstBelowOne: belowOne("burst of the bucket")
+        case .overlapLosesValues where given == 1:
+            "whileRunning is replace, which would lose values that are collected or merged: use restart"
+        case .overlapLosesValues where given == 2:
+            "whileRunning is share, which would lose values that are collected or merged: use queue"
+        case .overlapLosesValues:
+            """
+            whileRunning is cancelRunning, which would lose the values of the execution that is cancelled: use \
+            restart, or keep the latest value
+            """
+        }
     }
 
-    // Over the bytes: what is equal in Unicode needs tables that a microcontroller does not have.
-
-    /// Whether both are about the same rule and the same values.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.code == right.code && left.description.utf8.elementsEqual(right.description.utf8)
+    private func text(_ name: String, _ given: String, _ rule: String) -> String {
+        "the \(name) is \(given), but \(rule)"
     }
 
-    /// Hashes the code.
-    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+    private func belowOne(_ name: String) -> String { text(name, "\(given)", "must be 1 or more") }
 }
 
 extension PolicyError {
-    package static func negativeWait(_ wait: CoreDuration) -> Self { negative(.negativeWait, "wait", wait) }
+    package static func negativeWait(_ wait: CoreDuration) -> Self { Self(.negativeWait, wait.nanoseconds) }
 
     package static func negativeInterval(_ interval: CoreDuration) -> Self {
-        negative(.negativeInterval, "interval", interval)
+        Self(.negativeInterval, interval.nanoseconds)
     }
 
     package static func maxWaitBelowWait(maxWait: CoreDuration, wait: CoreDuration) -> Self {
-        Self(.maxWaitBelowWait, "maxWait", maxWait.description, "must be at least the wait of " + wait.description)
+        Self(.maxWaitBelowWait, maxWait.nanoseconds, wait.nanoseconds)
     }
 
-    package static var noEdges: Self {
-        Self(.noEdges, "the edges are empty, but must contain leading, trailing, or both")
-    }
+    package static var noEdges: Self { Self(.noEdges) }
 
-    package static func maxCountBelowOne(_ count: Int) -> Self { belowOne(.maxCountBelowOne, "maxCount", count) }
+    package static func maxCountBelowOne(_ count: Int) -> Self { Self(.maxCountBelowOne, Int64(count)) }
 
-    package static func maxCountWithoutTrailing(_ count: Int) -> Self {
-        let rule = "needs the trailing edge: without it nothing is ever pending"
-        return Self(.maxCountWithoutTrailing, "maxCount", count.description, rule)
-    }
+    package static func maxCountWithoutTrailing(_ count: Int) -> Self { Self(.maxCountWithoutTrailing, Int64(count)) }
 
     package static func negativeSpacing(_ spacing: CoreDuration) -> Self {
-        negative(.negativeSpacing, "spacing", spacing)
+        Self(.negativeSpacing, spacing.nanoseconds)
     }
 
     package static func spacingWithoutTrailing(_ spacing: CoreDuration) -> Self {
-        let rule = "needs the trailing edge: without it nothing can wait"
-        return Self(.spacingWithoutTrailing, "spacing", spacing.description, rule)
+        Self(.spacingWithoutTrailing, spacing.nanoseconds)
     }
 
-    package static func maxConcurrentBelowOne(_ count: Int) -> Self {
-        belowOne(.maxConcurrentBelowOne, "maxConcurrent", count)
-    }
+    package static func maxConcurrentBelowOne(_ count: Int) -> Self { Self(.maxConcurrentBelowOne, Int64(count)) }
 
-    package static func maxPendingBelowOne(_ count: Int) -> Self { belowOne(.maxPendingBelowOne, "maxPending", count) }
+    package static func maxPendingBelowOne(_ count: Int) -> Self { Self(.maxPendingBelowOne, Int64(count)) }
 
-    package static func capacityBelowOne(_ count: Int) -> Self { belowOne(.capacityBelowOne, "capacity", count) }
+    package static func capacityBelowOne(_ count: Int) -> Self { Self(.capacityBelowOne, Int64(count)) }
 
-    package static func maxBatchBelowOne(_ count: Int) -> Self { belowOne(.maxBatchBelowOne, "maxBatch", count) }
+    package static func maxBatchBelowOne(_ count: Int) -> Self { Self(.maxBatchBelowOne, Int64(count)) }
 
-    package static func maxBatchOfOneValue(_ count: Int) -> Self {
-        let rule = "only collecting and merging give an execution more than one value"
-        return Self(.maxBatchOfOneValue, "maxBatch", count.description, rule)
-    }
+    package static func maxBatchOfOneValue(_ count: Int) -> Self { Self(.maxBatchOfOneValue, Int64(count)) }
 
-    package static func maxRunningBelowOne(_ count: Int) -> Self { belowOne(.maxRunningBelowOne, "maxRunning", count) }
+    package static func maxRunningBelowOne(_ count: Int) -> Self { Self(.maxRunningBelowOne, Int64(count)) }
 
-    package static func limitBelowOne(_ starts: Int) -> Self { belowOne(.limitBelowOne, "limit", starts) }
+    package static func limitBelowOne(_ starts: Int) -> Self { Self(.limitBelowOne, Int64(starts)) }
 
     package static func limitWithoutPeriod(_ period: CoreDuration) -> Self {
-        Self(.limitWithoutPeriod, "limit", "over " + period.description, "must be over more than no time")
+        Self(.limitWithoutPeriod, period.nanoseconds)
     }
 
     package static func burstOutOfRange(_ burst: Int, starts: Int) -> Self {
-        let rule = "must be from 1 to the limit of " + starts.description
-        return Self(.burstOutOfRange, "burst", burst.description, rule)
+        Self(.burstOutOfRange, Int64(burst), Int64(starts))
     }
 
-    package static func bucketRateBelowOne(_ rate: Int) -> Self {
-        belowOne(.bucketRateBelowOne, "rate of the bucket", rate)
-    }
+    package static func bucketRateBelowOne(_ rate: Int) -> Self { Self(.bucketRateBelowOne, Int64(rate)) }
 
-    package static func bucketBurstBelowOne(_ burst: Int) -> Self {
-        belowOne(.bucketBurstBelowOne, "burst of the bucket", burst)
-    }
+    package static func bucketBurstBelowOne(_ burst: Int) -> Self { Self(.bucketBurstBelowOne, Int64(burst)) }
 
     package static func overlapLosesValues(_ rule: OverlapPolicy) -> Self {
-        let text =
-            switch rule {
-            case .replace: "replace, which would lose values that are collected or merged: use restart"
-            case .share: "share, which would lose values that are collected or merged: use queue"
-            case .cancelRunning, .queue, .restart, .concurrent, .skip:
-                """
-                cancelRunning, which would lose the values of the execution that is cancelled: use restart, or keep \
-                the latest value
-                """
-            }
-        return Self(.overlapLosesValues, "whileRunning is " + text)
-    }
-
-    private static func negative(_ code: Code, _ name: String, _ duration: CoreDuration) -> Self {
-        Self(code, name, duration.description, "must be zero or more")
-    }
-
-    private static func belowOne(_ code: Code, _ name: String, _ count: Int) -> Self {
-        Self(code, name, count.description, "must be 1 or more")
-    }
-
-    private init(_ code: Code, _ name: String, _ given: String, _ rule: String) {
-        self.init(code, "the \(name) is \(given), but \(rule)")
+        switch rule {
+        case .replace: Self(.overlapLosesValues, 1)
+        case .share: Self(.overlapLosesValues, 2)
+        case .cancelRunning, .queue, .restart, .concurrent, .skip: Self(.overlapLosesValues)
+        }
     }
 }

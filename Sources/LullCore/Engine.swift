@@ -95,10 +95,9 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         if case .undecided = placement {
             index = core.beginSubmit(at: index, at: instant, wait: wait)
             takeActions(&actions)
-            if core.isOverflowing, core.setup.keepsOrder {
-                core.dropOldest()
+            if core.isOverflowing {
+                core.dropOldest(for: &index)
                 takeActions(&actions)
-                if index != .max, !core.isTaken(index) { index = .max }
             }
             actions.dueBefore = actions.more.count
             if index == .max, !core.isOverflowing {

@@ -13,7 +13,8 @@
 ///   alone.
 /// - *full*: what is pending has completed `maxCount` and falls due when the spacing has passed. A submit joins it.
 ///
-/// ``flush(at:by:)`` and ``close(at:by:)`` make it resting or idle from any state.
+/// ``drop(_:)`` of all that is pending makes the gate open with nothing pending. ``flush(at:by:)`` and
+/// ``close(at:by:)`` make it resting or idle from any state.
 ///
 /// Each event is a mutating function that takes the instant and returns what is to be done with the value. Before any
 /// other event at `now`, ``settle(at:by:)`` does what was due by then: that makes the results a function of the
@@ -277,6 +278,12 @@ package struct Gate: Hashable, Sendable {
     package mutating func touch(at now: CoreInstant, wait: CoreDuration?, by policy: Policy) {
         guard policy.kind == .debounce, isOpen else { return }
         postpone(at: now, wait: wait, by: policy)
+    }
+
+    /// Drops this many of the submits that are pending, the oldest; the gate stays open.
+    mutating func drop(_ dropped: Int) {
+        count -= dropped
+        if count == 0 { phase = .open }
     }
 
     /// Drops what is pending; the gate stops being open.

@@ -51,8 +51,7 @@ struct KeptOrder: ~Copyable {
         var place: KeptSubmit?
         for submit in submits where !submit.isQueued {
             submit.isQueued = true
-            var next = place?.next ?? first
-            if place == nil, let first, first.number > submit.number { next = nil }
+            var next = place == nil ? first : place?.next
             while let other = next, other.number < submit.number {
                 place = other
                 next = other.next

@@ -54,7 +54,7 @@ public struct PolicyError: Error, Hashable, Sendable {
     /// The rule that is broken.
     public let code: Code
     // Numbers rather than a text, which would need memory on a microcontroller.
-    /// The value given: a count, or nanoseconds.
+    /// The value given: a count, or nanoseconds; of ``Code/overlapLosesValues`` 1 for `replace`, 2 for `share`.
     private let given: Int64
     /// The value that it is compared with.
     private let bound: Int64

@@ -61,9 +61,9 @@ extension SlotEngine {
     }
 
     /// Drops what waits or is held at a key, which has executions.
-    private mutating func drop(_ slot: UnsafeMutablePointer<Slot>) {
+    mutating func drop(_ slot: UnsafeMutablePointer<Slot>, _ fate: NotExecutedError = .cancelled) {
         let number = slot.pointee.executions
-        dropWaiting(number)
+        dropWaiting(number, fate)
         if !keyExecutions[number].pointee.hasStarted { retire(number) }
     }
 

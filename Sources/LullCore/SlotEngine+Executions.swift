@@ -123,7 +123,7 @@ extension SlotEngine {
     }
 
     /// Drops what waits at a key.
-    mutating func dropWaiting(_ index: UInt32, _ fate: NotExecutedError = .cancelled) {
+    mutating func dropWaiting(_ index: UInt32, _ fate: NotExecutedError) {
         let executions = keyExecutions[index]
         guard let waiting = executions.pointee.waiting.take() else { return }
         removeFromStartQueue(executions)

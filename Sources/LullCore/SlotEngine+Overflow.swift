@@ -8,10 +8,7 @@ extension SlotEngine {
     /// - Parameter index: The slot, settled; `UInt32.max` for a new key, and afterwards if the key has been forgotten.
     mutating func overflows(at index: inout UInt32, wait: CoreDuration?) -> Bool {
         guard addsPending(at: index, wait: wait) else { return false }
-        if index != .max, !slots[index].pointee.gate.isOpen { forgetWhenIdle(index) }
-        advance(to: now, limit: .max)
-        finishSweeps()
-        if index != .max, !isTaken(index) { index = .max }
+        index = makeRoom(for: index)
         return addsPending(at: index, wait: wait)
     }
 
@@ -57,9 +54,17 @@ extension SlotEngine {
         keptOrder.putBack(all.compactMap { $0.map { unsafeDowncast($0, to: KeptSubmit.self) } })
     }
 
-    /// Lets a submit that ``isOverflowing`` supersede the oldest one that is kept. The owner does the actions before it
-    /// goes on.
-    package mutating func dropOldest() {
+    /// Lets a submit that ``isOverflowing`` supersede the oldest one that is kept, if that is the rule. The owner does
+    /// the actions before it goes on.
+    ///
+    /// - Parameter index: The slot of the submit; afterwards `UInt32.max` if its key has been forgotten.
+    package mutating func dropOldest(for index: inout UInt32) {
+        guard setup.keepsOrder else { return }
+        dropOldest()
+        if index != .max, !isTaken(index) { index = .max }
+    }
+
+    private mutating func dropOldest() {
         isOverflowing = false
         hasMadeRoom = true
         while let (submit, index) = keptOrder.takeFirst() {
@@ -82,20 +87,20 @@ extension SlotEngine {
         let slot = slots[index]
         let count = slot.pointee.gate.count
         if size(of: count) > 1 {
-            slot.pointee.gate.count -= 1
+            slot.pointee.gate.drop(1)
             dropFirst(index, .max)
         } else {
-            // The burst goes on with nothing pending, unless only the spacing held it up.
-            slot.pointee.gate.count = 0
-            slot.pointee.gate.phase = .open
+            slot.pointee.gate.drop(count)
             dropPending(index, count, .superseded)
+            // What was pending may have been held up by the spacing alone.
             settle(index, at: now)
             forgetWhenIdle(index)
         }
     }
 
     private mutating func dropFirstWaiting(_ index: UInt32) {
-        let number = slots[index].pointee.executions
+        let slot = slots[index]
+        let number = slot.pointee.executions
         let executions = keyExecutions[number]
         if let size = executions.pointee.waiting?.size, size > 1 {
             let waiters = executions.pointee.waiting?.waiters ?? []
@@ -104,9 +109,8 @@ extension SlotEngine {
             dropFirst(index, number)
             noteEnd(for: waiters.filter { $0.values == 1 }.map { $0.id })
         } else {
-            dropWaiting(number, .superseded)
-            if !executions.pointee.hasStarted { retire(number) }
-            if slots[index].pointee.gate.count == 0 { forgetWhenIdle(index) }
+            drop(slot, .superseded)
+            if slot.pointee.gate.count == 0 { forgetWhenIdle(index) }
         }
     }
 

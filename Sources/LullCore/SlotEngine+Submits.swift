@@ -46,7 +46,7 @@ extension SlotEngine {
     ///
     /// - Parameter found: The slot of the key; `UInt32.max` for none.
     /// - Returns: The slot, settled. `UInt32.max` if there is none: the second step is ``addSlot(hash:)`` then.
-    ///   With ``isOverflowing``, there is no second step, unless ``dropOldest()`` makes room.
+    ///   With ``isOverflowing``, there is no second step, unless ``dropOldest(for:)`` makes room.
     package mutating func beginSubmit(at found: UInt32, at instant: CoreInstant, wait: CoreDuration?) -> UInt32 {
         let now = advanceNow(to: instant)
         tally.submitted += 1

@@ -236,7 +236,7 @@ package struct SlotEngine: ~Copyable {
 
     /// Whether a slot is that of a key.
     @inline(__always)
-    package func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
+    func isTaken(_ index: UInt32) -> Bool { slots.contains(index) && slots[index].pointee.gauge != .forgotten }
 
     /// Adds the slot of a new key, whose key the owner has to store at once, and returns its index; `UInt32.max` if no
     /// key may be added.
@@ -311,7 +311,7 @@ package struct SlotEngine: ~Copyable {
     ///
     /// - Returns: The slot, or `UInt32.max` if there is none or its key has been forgotten.
     mutating func makeRoom(for index: UInt32) -> UInt32 {
-        if index != .max { forgetWhenIdle(index) }
+        if index != .max, !slots[index].pointee.gate.isOpen { forgetWhenIdle(index) }
         advance(to: now, limit: .max)
         finishSweeps()
         return index != .max && isTaken(index) ? index : .max

@@ -112,10 +112,9 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         var orders = Orders()
         takeActions(&orders, at: engine.now)
         if hasObservers { recordSubmit(of: key) }
-        if engine.isOverflowing, engine.setup.keepsOrder {
-            engine.dropOldest()
+        if engine.isOverflowing {
+            engine.dropOldest(for: &index)
             takeActions(&orders, at: engine.now)
-            if index != .max, !engine.isTaken(index) { index = .max }
         }
         if index == .max, !engine.isOverflowing {
             index = engine.addSlot(hash: hash)

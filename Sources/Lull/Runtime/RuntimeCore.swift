@@ -219,29 +219,27 @@ package class RuntimeCore: @unchecked Sendable {
         var isBehind = true
         var left = source.limit
         while isBehind, left > 0 {
-            let now = self.now
-            // Enough executions for one taking of the lock to be cheap, and few enough not to hold up submits.
-            lock.lock()
-            engine.advance(to: now, limit: 64)
-            isBehind = engine.nextAlarm <= now
-            unlockAndPerform(isWaking: true)
+            isBehind = performSome(dueBy: now, isWaking: true)
             left -= 64
         }
         scheduleWakeUp(after: source)
         if source == .onQueue { runBlock() }
     }
 
+    /// Performs some of what is due by an instant, and returns whether more may be.
+    private final func performSome(dueBy now: CoreInstant, isWaking: Bool = false) -> Bool {
+        lock.lock()
+        // Enough executions for one taking of the lock to be cheap, and few enough not to hold up submits.
+        engine.advance(to: now, limit: 64)
+        let isBehind = engine.nextAlarm <= now
+        unlockAndPerform(isWaking: isWaking)
+        return isBehind
+    }
+
     /// Changes the wait or the interval, or stops the program if that breaks a rule.
     final func setWait(_ wait: Duration, at site: SourceSite) {
         let now = self.now
-        var isBehind = true
-        // What is due in portions, as the timer does it.
-        while isBehind {
-            lock.lock()
-            engine.advance(to: now, limit: 64)
-            isBehind = engine.nextAlarm <= now
-            unlockAndPerform()
-        }
+        while performSome(dueBy: now) {}
         lock.lock()
         do {
             try engine.setWait(CoreDuration(wait), at: now)

@@ -4,7 +4,7 @@ import LullTesting
 import TestSupport
 import Testing
 
-// The picture of each rule for running handlers in the article "Choosing a policy": drawn by debouncers on a manual
+// The picture of each rule for running handlers in the article "While a handler runs": drawn by debouncers on a manual
 // clock, a second in three columns.
 
 @Suite("The picture of the rules for running handlers")
@@ -92,7 +92,7 @@ struct RunningTimelines {
 
     @Test
     func `is what debouncers do`() async throws {
-        let path = ArticleCode.root.appending(path: "Sources/Lull/Lull.docc/ChoosingAPolicy.md")
+        let path = ArticleCode.root.appending(path: "Sources/Lull/Lull.docc/WhileAHandlerRuns.md")
         let article = try String(contentsOf: path, encoding: .utf8)
         let picture = await picture()
         #expect(article.contains("```text\n\(picture)\n```"), "the picture is:\n\(picture)")

@@ -110,7 +110,9 @@ enum Postgres {
             let store = blocking { try await PostgresStore(url: server.url()) }
             var rates: [[Double]] = [[], []]
             for round in 0..<6 {
-                _ = blocking { try await store.open(namespace, Servers.rules(isLimited: round % 2 == 1)) }
+                _ = blocking {
+                    try await store.open(namespace, Servers.rules(isLimited: round % 2 == 1), changingPolicy: true)
+                }
                 Servers.fill(store, (0..<count).map { "\(round)-\($0)" })
                 try server.psql("VACUUM ANALYZE lull.work")
                 rates[round % 2].append(Double(count) / (try Servers.drain(server.url(), processes: 4)))

@@ -67,7 +67,10 @@ enum Redis {
             let store = blocking { try await RedisStore(url: url) }
             var rates: [[Double]] = [[], []]
             for round in 0..<6 {
-                _ = blocking { try await store.open(Servers.namespace, Servers.rules(isLimited: round % 2 == 1)) }
+                _ = blocking {
+                    try await store.open(
+                        Servers.namespace, Servers.rules(isLimited: round % 2 == 1), changingPolicy: true)
+                }
                 Servers.fill(store, (0..<count).map { "\(round)-\($0)" })
                 rates[round % 2].append(Double(count) / (try Servers.drain(url, processes: 4)))
             }

@@ -4,4 +4,4 @@ var count: Int32 = 0
 var vector = lull_arguments(&count)
 if vector == nil { (vector, count) = (CommandLine.unsafeArgv, CommandLine.argc) }
 let arguments = (0..<Int(count)).compactMap { vector?[$0] }
-exit(Tool.run(arguments))
+exit(LullProgram.run(arguments))

@@ -144,7 +144,7 @@ final class InspectionServer: Sendable {
     }
 
     private func sendSnapshot(to readers: inout [Reader], at now: Int64) {
-        let line = Snapshot.line(about: Registry.all, at: now)
+        let line = Snapshot.line(about: RuntimeRegistry.all, at: now)
         for index in readers.indices.reversed() where readers[index].rest.isEmpty {
             readers[index].rest = line[...]
             if !readers[index].send() { lull_socket_close(readers.remove(at: index).descriptor) }

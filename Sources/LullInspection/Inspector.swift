@@ -40,7 +40,7 @@ public enum Inspector {
     ///   program that runs.
     public static func start(at path: String) throws(Unavailable) {
         stop()
-        Registry.begin()
+        RuntimeRegistry.begin()
         current.exchange(try InspectionServer(at: path))?.stop()
     }
 

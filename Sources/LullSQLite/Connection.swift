@@ -23,10 +23,10 @@ final class Connection {
     let handle: OpaquePointer
     /// The number of pages in the log. SQLite's hook writes it, which is why it lies in memory of its own.
     private let pages: UnsafeMutablePointer<Int32>
-    /// The prepared statements of ``Query``, and those of ``Change``.
+    /// The prepared statements of ``Query``, and those of ``RowUpdate``.
     private var queries: [Statement?] = []
-    private var changes: [Change: Statement] = [:]
-    private var latestChange: (Change, Statement)?
+    private var changes: [RowUpdate: Statement] = [:]
+    private var latestChange: (RowUpdate, Statement)?
     /// The namespaces that were read at this `data_version` of the file.
     var namespaceCache: (version: Int64, namespaces: [String: DurableNamespace]) = (0, [:])
 
@@ -171,7 +171,7 @@ final class Connection {
     }
 
     /// The statement that changes a row. It is prepared once.
-    subscript(change: Change) -> Statement {
+    subscript(change: RowUpdate) -> Statement {
         get throws(DurableError) {
             // Most changes are the same as the one before.
             if let latestChange, latestChange.0 == change { return latestChange.1 }

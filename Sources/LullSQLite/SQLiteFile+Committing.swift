@@ -16,8 +16,8 @@ internal import LullDurable
 // repeated alone.
 
 extension SQLiteFile {
-    /// The end of a transaction.
-    enum Ending {
+    /// What has become of a transaction.
+    enum TransactionResult {
         /// It did not begin.
         case refused(DurableError)
         /// A statement has failed, and nothing was recorded.
@@ -36,7 +36,7 @@ extension SQLiteFile {
     }
 
     /// The state of a transaction when its body has been executed.
-    private enum Execution {
+    private enum BodyResult {
         case refused(DurableError)
         case unchanged(Connection)
         case failed(Connection, DurableError)
@@ -47,7 +47,7 @@ extension SQLiteFile {
     func commit(_ calls: [StoreCall], more: () -> [StoreCall]) {
         var calls = calls
         var answers: [StoreCall.Delivery] = []
-        let ending = transact { transaction in
+        let result = transact { transaction in
             while transaction.connection.latestFailure == nil {
                 if answers.count == calls.count {
                     let new = more()
@@ -58,19 +58,19 @@ extension SQLiteFile {
                 answers.append(calls[answers.count].perform(&transaction))
             }
         }
-        switch ending {
+        switch result {
         case .refused(let error):
             calls.map { $0.refusal(error) }.answer()
         case .rolledBack where calls.count > 1:
             // One of them failed, or the disk. Retries each call alone to isolate the failing one.
             for call in calls { commit([call], more: { [] }) }
         case .rolledBack, .commitFailed, .committed:
-            answers.map { $0(ending.failure) }.answer()
+            answers.map { $0(result.failure) }.answer()
         }
     }
 
     /// Executes a body in one transaction, and commits it. The writer lock must be held.
-    func transact(_ body: (inout SQLiteTransaction) -> Void) -> Ending {
+    func transact(_ body: (inout SQLiteTransaction) -> Void) -> TransactionResult {
         switch execute(body) {
         case .refused(let error):
             connection?.rollBack()
@@ -87,7 +87,7 @@ extension SQLiteFile {
     }
 
     /// Begins a transaction, executes the body in it, and writes what the file says of itself.
-    private func execute(_ body: (inout SQLiteTransaction) -> Void) -> Execution {
+    private func execute(_ body: (inout SQLiteTransaction) -> Void) -> BodyResult {
         let connection: Connection
         var old: Meta
         let reading: StoreTime.Reading

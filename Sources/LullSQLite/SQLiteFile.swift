@@ -40,7 +40,7 @@ package final class SQLiteFile {
     /// Whether the file can be used, or has to be recovered first.
     var state: FileState
     var files: OpenFiles
-    /// The contents of the file, as far as they are known: see Contents.swift.
+    /// The contents of the file, as far as they are known: see SQLiteFile+Checkpoints.swift.
     var contents: FileMark?
     /// When to check again that the files are in place.
     var nextCheck = ContinuousClock.now
@@ -115,13 +115,13 @@ package final class SQLiteFile {
         try writerLock.acquire(within: patience ?? options.patience)
         defer { writerLock.release() }
         var result: Result<Answer, DurableError>?
-        let ending = transact { transaction in
+        let end = transact { transaction in
             do throws(DurableError) { result = .success(try body(&transaction)) } catch { result = .failure(error) }
         }
         shortenLog()
         // A body that failed by itself has recorded nothing, whatever happened to the transaction.
         if case .failure(let error) = result { throw error }
-        if let failure = ending.failure { throw failure }
+        if let failure = end.failure { throw failure }
         guard let result else { preconditionFailure("a transaction was committed without its body") }
         return try result.get()
     }

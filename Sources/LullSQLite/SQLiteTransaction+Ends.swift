@@ -10,38 +10,38 @@ enum DeadColumn: Int32, Column, CaseIterable {
 
 extension SQLiteTransaction {
     package mutating func record(
-        _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
+        _ ended: EndedSubmits, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
-        if ending.how == .dead, let run = ending.run { return try insertDead(run, of: entry, at: now, in: namespace) }
-        if ending.how != .absorbed { try releaseValues(of: ending.submits, of: entry.key, in: namespace) }
-        if ending.how == .absorbed, try extend(ending, of: entry.key, at: now, in: namespace) { return }
+        if ended.how == .dead, let run = ended.run { return try insertDead(run, of: entry, at: now, in: namespace) }
+        if ended.how != .absorbed { try releaseValues(of: ended.submits, of: entry.key, in: namespace) }
+        if ended.how == .absorbed, try extend(ended, of: entry.key, at: now, in: namespace) { return }
         let statement = try connection[.insertEnd]
         statement.bind(":namespace", namespace.id)
         statement.bind(":key", blob: entry.key)
-        statement.bind(":first", ending.submits.lowerBound)
-        statement.bind(":last", ending.submits.upperBound)
-        statement.bind(":how", text: "\(ending.how.name)")
-        statement.bind(":run", ending.run?.id)
-        statement.bind(":fence", ending.run?.fence)
-        statement.bind(":error", text: ending.run?.errorText)
+        statement.bind(":first", ended.submits.lowerBound)
+        statement.bind(":last", ended.submits.upperBound)
+        statement.bind(":how", text: "\(ended.how.name)")
+        statement.bind(":run", ended.run?.id)
+        statement.bind(":fence", ended.run?.fence)
+        statement.bind(":error", text: ended.run?.errorText)
         statement.bind(":now", now)
         try statement.run()
     }
 
     /// Extends the key's latest end to an absorbed submit, if it is the end of absorbed submits right before.
     private func extend(
-        _ ending: DurableEnding, of key: [UInt8], at now: CoreInstant, in namespace: DurableNamespace
+        _ ended: EndedSubmits, of key: [UInt8], at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) -> Bool {
         let latest = try connection[.latestEnd]
         defer { latest.reset() }
         latest.bind(":namespace", namespace.id)
         latest.bind(":key", blob: key)
-        guard try latest.next(), try latest.number(1) + 1 == ending.submits.lowerBound,
-            DurableOutcome(latest.text(2)) == .absorbed
+        guard try latest.next(), try latest.number(1) + 1 == ended.submits.lowerBound,
+            EndKind(latest.text(2)) == .absorbed
         else { return false }
         let statement = try connection[.extendEnd]
         statement.bind(":id", latest.integer(0))
-        statement.bind(":last", ending.submits.upperBound)
+        statement.bind(":last", ended.submits.upperBound)
         statement.bind(":now", now)
         try statement.run()
         return true
@@ -66,7 +66,7 @@ extension SQLiteTransaction {
 
     package mutating func end(
         ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> DurableOutcome? {
+    ) throws(DurableError) -> EndKind? {
         if let dead = try findDead(run, in: namespace), dead.key == key { return .dead }
         let statement = try connection[.endsNewestFirst]
         defer { statement.reset() }
@@ -83,7 +83,7 @@ extension SQLiteTransaction {
 
     package mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> (how: DurableOutcome, error: String?)? {
+    ) throws(DurableError) -> (how: EndKind, error: String?)? {
         let ended = try connection[.endOfSubmit]
         defer { ended.reset() }
         ended.bind(":namespace", namespace.id)
@@ -117,9 +117,9 @@ extension SQLiteTransaction {
         return ends
     }
 
-    private func how(_ statement: Statement, _ column: Int) throws(DurableError) -> DurableOutcome {
+    private func how(_ statement: Statement, _ column: Int) throws(DurableError) -> EndKind {
         let name = statement.text(column)
-        guard let how = DurableOutcome(name) else { throw connection.damage("the end '\(name)'") }
+        guard let how = EndKind(name) else { throw connection.damage("the end '\(name)'") }
         return how
     }
 

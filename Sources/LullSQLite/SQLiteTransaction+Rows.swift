@@ -52,7 +52,7 @@ extension SQLiteTransaction {
         _ new: DurableEntry, from old: DurableEntry, in namespace: DurableNamespace
     ) throws(DurableError) {
         let (row, before) = (new.row, old.row)
-        var change = Change(new, from: old)
+        var change = RowUpdate(new, from: old)
         // A step has at most one value from the caller: that of its submit, or that of a dead run which is retried.
         var added: [UInt8]?
         if namespace.collects {
@@ -65,7 +65,7 @@ extension SQLiteTransaction {
         }
         let statement = try connection[change]
         statement.bind(row, wake: new.wake, change.groups)
-        if let added { statement.bind(Change.bytes, blob: added) }
+        if let added { statement.bind(RowUpdate.bytes, blob: added) }
         statement.bind(.id, new.handle)
         try statement.run()
         setSubmitMark(row, old.handle, isSubmit: row.generation != before.generation)
@@ -87,7 +87,7 @@ extension SQLiteTransaction {
     /// is.
     private func source(
         _ batch: Batch<DurablePayload>?, if old: Batch<DurablePayload>?, _ added: inout [UInt8]?
-    ) -> Change.Source? {
+    ) -> RowUpdate.Source? {
         if batch == old { return nil }
         switch batch?.value {
         case nil: return .nothing

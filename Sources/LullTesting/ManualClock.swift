@@ -152,7 +152,7 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     /// Waits until the clock's state has reached a goal.
     private func wait(for goal: ManualClockState.Goal) async {
         let stall = await withCheckedContinuation { (continuation: ManualClockState.Continuation) in
-            let waiting = lock.withLock { () -> (id: Int, moves: Int, probe: Probe?)? in
+            let waiting = lock.withLock { () -> (id: Int, moves: Int, probe: ActorProbe?)? in
                 guard !state.hasReached(goal) else { return nil }
                 let id = state.newID()
                 state.waiters[id] = (goal, continuation)
@@ -232,7 +232,7 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     }
 
     /// Notes a turn of a probe, and returns the next one.
-    func goOn(_ probe: Probe) -> Probe? {
+    func goOn(_ probe: ActorProbe) -> ActorProbe? {
         let (next, waiter) = lock.withLock { state.goOn(probe) }
         waiter?.continuation.resume(returning: nil)
         return next

@@ -252,20 +252,20 @@ struct ManualClockState {
     }
 
     /// Returns a probe if one is to begin.
-    mutating func beginProbe() -> Probe? {
+    mutating func beginProbe() -> ActorProbe? {
         guard !isProbing, waiterAtGoal != nil else { return nil }
         isProbing = true
         return makeProbe()
     }
 
-    private func makeProbe() -> Probe {
+    private func makeProbe() -> ActorProbe {
         var actors: [ObjectIdentifier: any Actor] = [ObjectIdentifier(MainActor.shared): MainActor.shared]
         for case let actor? in executions.values.map(\.actor) { actors[ObjectIdentifier(actor)] = actor }
-        return Probe(of: Array(actors.values), since: changes)
+        return ActorProbe(of: Array(actors.values), since: changes)
     }
 
     /// Returns the probe that goes on after a turn, or else the waiter whose goal has been reached, which it removes.
-    mutating func goOn(_ probe: Probe) -> (Probe?, Waiter?) {
+    mutating func goOn(_ probe: ActorProbe) -> (ActorProbe?, Waiter?) {
         noteMove()
         guard let waiter = waiterAtGoal else {
             isProbing = false

@@ -27,7 +27,7 @@ package struct Candidate {
 }
 
 /// The result of a candidate.
-package struct Outcome {
+package struct TrialResult {
     package let policy: Policy
     package let executions: Int
     /// The share of submits that needed no execution of their own, from 0 to 1.
@@ -57,7 +57,7 @@ package struct Outcome {
     /// always the wait. With a spacing it is taken from all keys.
     ///
     /// - Parameter common: The result for all keys.
-    package init(_ common: Outcome, _ executions: Int, of submits: Int) {
+    package init(_ common: TrialResult, _ executions: Int, of submits: Int) {
         policy = common.policy
         self.executions = executions
         saved = submits == 0 ? 0 : Double(submits - executions) / Double(submits)

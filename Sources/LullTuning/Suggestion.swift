@@ -11,16 +11,16 @@ package struct Targets {
 
     package var areGiven: Bool { saving != nil || delay != nil }
 
-    package func areMet(by outcome: Outcome) -> Bool {
-        outcome.saved >= saving ?? 0 && outcome.delay <= delay ?? .infinite
+    package func areMet(by result: TrialResult) -> Bool {
+        result.saved >= saving ?? 0 && result.delay <= delay ?? .infinite
     }
 
-    /// Returns by how much an outcome misses, as a sum of fractions of the targets.
-    fileprivate func distance(to outcome: Outcome) -> Double {
+    /// Returns by how much a result misses, as a sum of fractions of the targets.
+    fileprivate func distance(to result: TrialResult) -> Double {
         var distance = 0.0
-        if let saving, outcome.saved < saving { distance += (saving - outcome.saved) / max(saving, 1e-9) }
-        if let delay, outcome.delay > delay {
-            distance += Double(outcome.delay.nanoseconds - delay.nanoseconds) / Double(max(delay.nanoseconds, 1))
+        if let saving, result.saved < saving { distance += (saving - result.saved) / max(saving, 1e-9) }
+        if let delay, result.delay > delay {
+            distance += Double(result.delay.nanoseconds - delay.nanoseconds) / Double(max(delay.nanoseconds, 1))
         }
         return distance
     }
@@ -40,60 +40,60 @@ package struct Suggestion {
         case nearest
     }
 
-    /// The index of its outcome.
+    /// The index of its result.
     package let index: Int
     package let reason: Reason
 
-    /// Chooses among the outcomes of one kind, in order of their waits; returns nil if there are none.
+    /// Chooses among the results of one kind, in order of their waits; returns nil if there are none.
     ///
-    /// - Parameter indices: The indices of that kind among all outcomes.
-    package static func make(_ outcomes: [Outcome], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
+    /// - Parameter indices: The indices of that kind among all results.
+    package static func make(_ results: [TrialResult], _ indices: Range<Int>, _ targets: Targets) -> Suggestion? {
         guard let first = indices.first else { return nil }
         guard targets.areGiven else {
             // If all waits save the same there is no knee: choose the shortest.
-            if outcomes.isFlat(indices) {
-                return Suggestion(index: indices.first { outcomes[$0].isWorthwhile } ?? first, reason: .most)
+            if results.isFlat(indices) {
+                return Suggestion(index: indices.first { results[$0].isWorthwhile } ?? first, reason: .most)
             }
-            if let knee = knee(outcomes, indices) { return Suggestion(index: knee, reason: .knee) }
-            return Suggestion(index: savingMost(outcomes, Array(indices)) ?? first, reason: .most)
+            if let knee = knee(results, indices) { return Suggestion(index: knee, reason: .knee) }
+            return Suggestion(index: savingMost(results, Array(indices)) ?? first, reason: .most)
         }
-        let met = indices.filter { targets.areMet(by: outcomes[$0]) }
+        let met = indices.filter { targets.areMet(by: results[$0]) }
         if let shortest = met.first {
             // The shortest wait meets any target of delay alone, but saves nothing: suggest the one that saves most
             // within the target.
-            let best = targets.saving == nil ? savingMost(outcomes, met) ?? shortest : shortest
+            let best = targets.saving == nil ? savingMost(results, met) ?? shortest : shortest
             return Suggestion(index: best, reason: .target)
         }
-        let nearest = indices.min { targets.distance(to: outcomes[$0]) < targets.distance(to: outcomes[$1]) }
+        let nearest = indices.min { targets.distance(to: results[$0]) < targets.distance(to: results[$1]) }
         return Suggestion(index: nearest ?? first, reason: .nearest)
     }
 
-    /// Returns the outcome that saves most; of equal ones that of the shortest wait.
-    private static func savingMost(_ outcomes: [Outcome], _ indices: [Int]) -> Int? {
-        indices.max { (outcomes[$0].saved, $1) < (outcomes[$1].saved, $0) }
+    /// Returns the result that saves most; of equal ones that of the shortest wait.
+    private static func savingMost(_ results: [TrialResult], _ indices: [Int]) -> Int? {
+        indices.max { (results[$0].saved, $1) < (results[$1].saved, $0) }
     }
 
-    /// Returns the knee: the efficient outcome furthest above the line from the first outcome to the last, in a plot of
+    /// Returns the knee: the efficient result furthest above the line from the first result to the last, in a plot of
     /// saving over delay. Up to it a little more delay saves much; beyond it much more delay saves little. Returns nil
     /// if the curve has no such bend.
-    private static func knee(_ outcomes: [Outcome], _ indices: Range<Int>) -> Int? {
+    private static func knee(_ results: [TrialResult], _ indices: Range<Int>) -> Int? {
         guard let start = indices.first, let end = indices.last else { return nil }
-        let delays = Double(outcomes[end].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
-        let savings = outcomes[end].saved - outcomes[start].saved
+        let delays = Double(results[end].delay.nanoseconds) - Double(results[start].delay.nanoseconds)
+        let savings = results[end].saved - results[start].saved
         guard delays > 0, savings > 0 else { return nil }
         func height(_ index: Int) -> Double {
-            let delay = Double(outcomes[index].delay.nanoseconds) - Double(outcomes[start].delay.nanoseconds)
-            return (outcomes[index].saved - outcomes[start].saved) / savings - delay / delays
+            let delay = Double(results[index].delay.nanoseconds) - Double(results[start].delay.nanoseconds)
+            return (results[index].saved - results[start].saved) / savings - delay / delays
         }
-        let highest = indices.filter { outcomes[$0].isEfficient && outcomes[$0].isWorthwhile }.max {
+        let highest = indices.filter { results[$0].isEfficient && results[$0].isWorthwhile }.max {
             (height($0), $1) < (height($1), $0)
         }
         return highest.flatMap { height($0) >= 0.05 ? $0 : nil }
     }
 }
 
-extension [Outcome] {
-    /// Marks the efficient outcomes: no other of the range saves as much with less delay, or more with as much.
+extension [TrialResult] {
+    /// Marks the efficient results: no other of the range saves as much with less delay, or more with as much.
     package mutating func markEfficient(_ indices: Range<Int>) {
         for index in indices {
             let one = self[index]

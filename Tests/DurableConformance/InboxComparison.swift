@@ -148,7 +148,7 @@ package struct InboxComparison: Sendable {
         #expect(left == right, comment)
         let broken = try await maker.brokenRules(of: store, isComplete: true)
         #expect(broken == [], comment)
-        func ends(_ store: any StoreCalls) async throws -> [DurableOutcome: Int] {
+        func ends(_ store: any StoreCalls) async throws -> [EndKind: Int] {
             try await store.ended(of: nil, in: "n", limit: 10_000).reduce(into: [:]) { $0[$1.how, default: 0] += 1 }
         }
         let (ended, expected) = (try await ends(store), try await ends(memory))

@@ -42,7 +42,7 @@ struct PagesTests {
     }
 
     @Test func `a page is its parts as text`() {
-        let page = Page(
+        let page = HelpPage(
             "run", "", "", usage: ["lull x FILE", "lull x --all"],
             [
                 .text("Does this:"), .literal(["a  b"]), .text(String(repeating: "word ", count: 20) + "end."),

@@ -21,7 +21,7 @@ struct ServeLookTests {
     // MARK: - Instants
 
     @Test func `an instant is the same in the next look, although the clocks are not`() {
-        var instants = Instants()
+        var instants = StableInstants()
         let first = instants.ahead(.seconds(10), "due", of: [1], at: 100 * Self.second)
         #expect(text(first) == "110")
         instants.begin()
@@ -37,7 +37,7 @@ struct ServeLookTests {
     }
 
     @Test func `an instant does not creep away with small differences`() {
-        var instants = Instants()
+        var instants = StableInstants()
         // A clock that is 20 ms slower in each second.
         let found = (0..<10).map { number in
             instants.begin()
@@ -48,7 +48,7 @@ struct ServeLookTests {
     }
 
     @Test func `what waits for a worker is not later in each look, and what is seen again is`() {
-        var instants = Instants()
+        var instants = StableInstants()
         #expect(text(instants.ahead(.zero, "retry", of: [1], at: 100 * Self.second)) == "100")
         #expect(text(instants.ago(.zero, "seen", of: [1], at: 100 * Self.second)) == "100")
         instants.begin()
@@ -61,7 +61,7 @@ struct ServeLookTests {
 
     @Test func `every time among the figures of a namespace is the same in the next look`() throws {
         var status = DurableStatus(namespace: "n", rules: try DurableRules(.debounce(for: .seconds(1))))
-        var instants = Instants()
+        var instants = StableInstants()
         let looks = (0..<3).map { number in
             (status.oldestDue, status.oldestEntry) = (.seconds(5 + number), .seconds(7 + number))
             status.nextStart = .seconds(30 - number)
@@ -73,8 +73,8 @@ struct ServeLookTests {
 
     // MARK: - Content
 
-    private func content(_ keys: [Int], namespace: String? = "n") -> LookContent {
-        LookContent(
+    private func content(_ keys: [Int], namespace: String? = "n") -> StoreSnapshot {
+        StoreSnapshot(
             common: [.init("figures", [.text("words")])],
             detail: namespace == nil ? [] : [.init("keys", keys.map { .number($0) })], namespace: namespace)
     }

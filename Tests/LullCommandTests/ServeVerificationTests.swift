@@ -14,7 +14,7 @@ struct ServeVerificationTests {
         + "&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
 
     struct Example: CustomTestStringConvertible, Sendable {
-        let verification: Verification
+        let verification: HookVerification
         let secret: String
         let fields: [String: String]
         let body: String

@@ -220,7 +220,7 @@ struct TopPageTests {
     @Test func `pages that are not read keep nobody out`() throws {
         let program = try socket.startProgram()
         let page = try ServeProcess(topOf: socket.path)
-        let open = try (0..<TopService.mostPages).map { _ in try Events(page) }
+        let open = try (0..<TopEndpoint.mostPages).map { _ in try Events(page) }
         for events in open { _ = try events.program() }
         #expect(try page.get("/").status == 200)
         let answer = try page.get("/api/events")

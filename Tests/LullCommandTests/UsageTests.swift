@@ -136,13 +136,13 @@ struct UsageTests {
         ("ab", "ba", 1), ("kitten", "sitting", 3),
     ])
     func `edit distances are counted`(_ one: String, _ other: String, _ distance: Int) {
-        #expect(Spelling.distance(one, other) == distance)
+        #expect(SpellingCorrection.distance(one, other) == distance)
     }
 
     @Test func `distant names are not suggested`() {
-        #expect(Spelling.nearest(to: "rnu", among: Help.commands) == "run")
-        #expect(Spelling.nearest(to: "xxx", among: Help.commands) == nil)
-        #expect(Spelling.nearest(to: "x", among: Help.commands) == nil)
+        #expect(SpellingCorrection.nearest(to: "rnu", among: Help.commands) == "run")
+        #expect(SpellingCorrection.nearest(to: "xxx", among: Help.commands) == nil)
+        #expect(SpellingCorrection.nearest(to: "x", among: Help.commands) == nil)
     }
 
     // MARK: - Wrong usage

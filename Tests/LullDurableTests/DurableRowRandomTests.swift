@@ -32,7 +32,7 @@ struct DurableRowRandomTests {
     func `after every call the ranges tile all submits, and a claim hands out what is due, in its time`() throws {
         let seed = environment("LULL_SEED", default: UInt64(20_260_101))
         var random = SplitMix(seed: seed)
-        var counts: [DurableOutcome: Int] = [:]
+        var counts: [EndKind: Int] = [:]
         var done = 0
         var parts = 0
         var (marked, held, joined) = (0, 0, 0)
@@ -115,7 +115,7 @@ struct DurableRowRandomTests {
                 return
             }
         }
-        for how in DurableOutcome.allCases { #expect(counts[how, default: 0] > 20, "LULL_SEED=\(seed)") }
+        for how in EndKind.allCases { #expect(counts[how, default: 0] > 20, "LULL_SEED=\(seed)") }
         #expect(parts > 20, "LULL_SEED=\(seed)")
         #expect(min(marked, held, joined) > 20, "LULL_SEED=\(seed): \(marked) \(held) \(joined)")
     }

@@ -16,7 +16,7 @@ struct RowBytesTests {
                 wait: .milliseconds(.random(in: 0...5, using: &random)), spacing: random.oneIn(2) ? .seconds(1) : nil),
             whileRunning: random.pick([.queue, .restart]))
         var now = CoreInstant(nanoseconds: 1_800_000_000_000_000_000)
-        var (sequence, endings) = (row.born, [DurableEnding]())
+        var (sequence, endings) = (row.born, [EndedSubmits]())
         for _ in 0..<Int.random(in: 1...12, using: &random) {
             now = now.advanced(by: .milliseconds(.random(in: 0...9, using: &random)))
             switch Int.random(in: 0..<6, using: &random) {
@@ -57,7 +57,7 @@ struct RowBytesTests {
             guard let run = stored.row.run else { continue }
             let dead = StoredDead(key: [0, 255], run: run, at: stored.latest, place: -5)
             #expect(try StoredDead(dead.bytes) == dead)
-            let end = StoredEnd(DurableEnding(run, .failed), at: stored.latest)
+            let end = StoredEnd(EndedSubmits(run, .failed), at: stored.latest)
             #expect(try StoredEnd(end.bytes) == end)
         }
     }
@@ -65,7 +65,7 @@ struct RowBytesTests {
     @Test
     func `of a pending value are few`() throws {
         var row = DurableRow(base: 1_800_000_000_000_000)
-        var endings: [DurableEnding] = []
+        var endings: [EndedSubmits] = []
         let rules = DurableRules(try .debounce(wait: .seconds(2)))
         let now = CoreInstant(nanoseconds: 1_800_000_000_000_000_000)
         row.submit([1], at: now, by: rules, &endings)

@@ -6,7 +6,7 @@ import Testing
 struct RowRig {
     var rules: DurableRules
     var row: DurableRow
-    var endings: [DurableEnding] = []
+    var endings: [EndedSubmits] = []
     var sequence: Int64 = 100
     /// The number of attempts of a run.
     let maxAttempts = 3

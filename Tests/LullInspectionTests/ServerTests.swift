@@ -156,7 +156,7 @@ struct ServerTests {
 
     /// More than a socket holds is in each snapshot, so that what a slow reader gets shows what was kept for it.
     @Test func `a reader that does not read delays nobody, and then gets the newest`() throws {
-        Registry.begin()
+        RuntimeRegistry.begin()
         let debouncers = (0..<800).map { _ in Debouncer(for: .seconds(3600)) { (_: Int) in } }
         let line: UInt = #line + 1
         let hot = Debouncer(for: .seconds(3600)) { (_: Int) in }

@@ -11,7 +11,7 @@ struct SnapshotTests {
 
     /// Returns what a snapshot says of the debouncers that a line of this file has made.
     private func rows(_ line: UInt) throws -> [[String: Any]] {
-        let text = Snapshot.line(about: Registry.all, at: 1_500_000)
+        let text = Snapshot.line(about: RuntimeRegistry.all, at: 1_500_000)
         let object = try JSONSerialization.jsonObject(with: Data(text)) as? [String: Any]
         return try #require(object).rows(madeAt: "LullInspectionTests/SnapshotTests.swift:\(line)")
     }
@@ -28,7 +28,7 @@ struct SnapshotTests {
     }
 
     @Test func `says what is pending, until when, and what has become of submits`() async throws {
-        Registry.begin()
+        RuntimeRegistry.begin()
         let clock = ManualClock()
         let line: UInt = #line + 1
         let levels = KeyedDebouncer(for: .seconds(2), clock: clock, onFailure: { _, _ in }) { (key: Int, _: Int) in
@@ -57,7 +57,7 @@ struct SnapshotTests {
     }
 
     @Test func `has the debouncer of a sequence, and those without keys, by their own kinds`() async throws {
-        Registry.begin()
+        RuntimeRegistry.begin()
         let (numbers, continuation) = AsyncStream.makeStream(of: Int.self)
         let line: UInt = #line + 1
         let sequence = numbers.throttled(every: .seconds(60))
@@ -73,7 +73,7 @@ struct SnapshotTests {
     }
 
     @Test func `has no debouncer that has been released, and keeps none`() throws {
-        Registry.begin()
+        RuntimeRegistry.begin()
         let line: UInt = #line + 2
         do {
             let debouncer = Debouncer(for: .seconds(1)) { (_: Int) in }
@@ -82,11 +82,11 @@ struct SnapshotTests {
         }
         #expect(try rows(line).isEmpty)
         for _ in 0..<10_000 { _ = Debouncer(for: .seconds(1)) { (_: Int) in } }
-        #expect(Registry.entryCount < 5000)
+        #expect(RuntimeRegistry.entryCount < 5000)
     }
 
     @Test func `leaves out those with the fewest submits where there are too many`() throws {
-        Registry.begin()
+        RuntimeRegistry.begin()
         let debouncers = (0...Snapshot.limit).map { _ in Debouncer(for: .seconds(3600)) { (_: Int) in } }
         for debouncer in debouncers.dropFirst() { debouncer(1) }
         let text = Snapshot.line(about: debouncers.map(\.runtime), at: 0)
@@ -99,7 +99,7 @@ struct SnapshotTests {
     }
 
     @Test func `looks no keys up where there are many`() async throws {
-        Registry.begin()
+        RuntimeRegistry.begin()
         let clock = ManualClock()
         let line: UInt = #line + 1
         let many = KeyedDebouncer(for: .seconds(2), clock: clock) { (_: Int, _: Int) in }

@@ -38,14 +38,14 @@ enum Contention {
             rounds: 4 * effort.rounds,
             [
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let floor = Floor<Int>(wait: Hot.wait) { sink.take($0) }
                     let sample = together { Hot.burst(floor, $0) }
                     sink.waitFor()
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let debouncer = Debouncer<Int, Void>(for: .nanoseconds(Hot.wait)) { sink.take($0) }
                     let sample = together { Hot.burst(debouncer, $0) }
                     sink.waitFor()
@@ -67,7 +67,7 @@ enum Contention {
         var floors: [Double] = []
         var ours: [Double] = []
         for _ in 0..<effort.rounds {
-            let sink = Sink()
+            let sink = ExecutionCounter()
             let floor = Floor<Int>(wait: Hot.wait) { sink.take($0) }
             floors.append(slowestOfHundred { floor.submit($0) })
             let debouncer = Debouncer<Int, Void>(for: .nanoseconds(Hot.wait)) { sink.take($0) }

@@ -80,7 +80,7 @@ enum Debouncers {
         var beside: [Double] = []
         var alone: [Double] = []
         for _ in 0..<rounds {
-            let sink = Sink()
+            let sink = ExecutionCounter()
             let crowd = KeyedDebouncer<Int, Int, Void>(
                 for: .seconds(1000), on: DispatchQueue(label: "crowd"),
                 options: .init(atEnd: .drop)

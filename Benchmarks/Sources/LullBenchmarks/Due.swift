@@ -15,7 +15,7 @@ enum Due {
             [
                 {
                     // The minimum: a block on the queue for each, as they fall due.
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     return Sample.of(keys) {
                         for key in 0..<keys { queue.async { sink.take(key) } }
                         sink.waitFor(keys)
@@ -44,7 +44,7 @@ enum Due {
 
     /// What the executions of keys take that fall due a microsecond after each other.
     private static func sample(_ keys: Int, _ limit: RateLimit?, on queue: DispatchQueue) -> Sample {
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let debouncer = KeyedDebouncer<Int, Int, Void>(
             for: .seconds(2), on: queue, options: .init(limit: limit)
         ) { _, value in
@@ -63,7 +63,7 @@ enum Due {
     /// The look-ups of metadata that a submit on a new key, its flush and its execution take: none, since no nested
     /// generic type lies on their way. One takes as long as a submit that joins a burst.
     private static func lookUps() -> Double {
-        let (keys, queue, sink) = (1000, DispatchQueue(label: "due"), Sink())
+        let (keys, queue, sink) = (1000, DispatchQueue(label: "due"), ExecutionCounter())
         let debouncer = KeyedDebouncer<Int, String, Void>(for: .seconds(60), on: queue) { key, _ in sink.take(key) }
         func run() {
             for key in 0..<keys {

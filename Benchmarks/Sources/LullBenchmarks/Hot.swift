@@ -55,42 +55,42 @@ enum Hot {
             rounds: effort.rounds,
             [
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let floor = Floor<Int>(wait: wait) { sink.take($0) }
                     let sample = Sample.of(submits) { burst(floor, 0..<submits) }
                     sink.expect(only: submits - 1)
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let debouncer = Debouncer<Int, Void>(for: .nanoseconds(wait)) { sink.take($0) }
                     let sample = Sample.of(submits) { burst(debouncer, 0..<submits) }
                     sink.expect(only: submits - 1)
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let core = CoreFrame<Int, Int>(wait: wait) { sink.take($1) }
                     let sample = Sample.of(submits) { burst(core, 0..<submits) }
                     sink.expect(only: submits - 1)
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let idiom = TaskIdiom(wait: wait) { sink.take($0) }
                     let sample = Sample.of(some) { for value in 0..<some { idiom.submit(value) } }
                     sink.expect(only: some - 1)
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let idiom = WorkItemIdiom(wait: wait, queue: DispatchQueue(label: "idiom")) { sink.take($0) }
                     let sample = Sample.of(some) { for value in 0..<some { idiom.submit(value) } }
                     sink.expect(only: some - 1)
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let idiom = TimerIdiom(wait: wait) { sink.take($0) }
                     let sample = Sample.of(some) { for value in 0..<some { idiom.submit(value) } }
                     RunLoop.current.run(until: Date(timeIntervalSinceNow: Double(wait) / 1e9 + 0.1))
@@ -120,12 +120,12 @@ enum Hot {
     typealias Closure = @Sendable () -> Void
 
     @inline(never)
-    static func burst(_ debouncer: Debouncer<Closure, Void>, _ sink: Sink) {
+    static func burst(_ debouncer: Debouncer<Closure, Void>, _ sink: ExecutionCounter) {
         for value in 0..<submits { debouncer { sink.take(value) } }
     }
 
     @inline(never)
-    static func burst(_ floor: Floor<Closure>, _ sink: Sink) {
+    static func burst(_ floor: Floor<Closure>, _ sink: ExecutionCounter) {
         for value in 0..<submits { floor.submit { sink.take(value) } }
     }
 
@@ -134,14 +134,14 @@ enum Hot {
             rounds: effort.rounds,
             [
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let floor = Floor<Closure>(wait: wait) { $0() }
                     let sample = Sample.of(submits) { burst(floor, sink) }
                     sink.expect(only: submits - 1)
                     return sample
                 },
                 {
-                    let sink = Sink()
+                    let sink = ExecutionCounter()
                     let debouncer = Debouncer<Closure, Void>(for: .nanoseconds(wait)) { $0() }
                     let sample = Sample.of(submits) { burst(debouncer, sink) }
                     sink.expect(only: submits - 1)

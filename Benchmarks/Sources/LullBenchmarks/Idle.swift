@@ -12,7 +12,7 @@ enum Idle {
         DispatchQueue.global().async {}
         let without = rest(effort)
 
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let debouncers = (0..<1000).map { _ in Debouncer<Int, Void>(for: .milliseconds(150)) { sink.take($0) } }
         for debouncer in debouncers { debouncer(1) }
         sink.waitFor(debouncers.count)

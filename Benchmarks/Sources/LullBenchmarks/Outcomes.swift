@@ -31,7 +31,7 @@ enum Outcomes {
             [
                 {
                     let relay = Relay()
-                    let received = Sink()
+                    let received = ExecutionCounter()
                     return Sample.of(submits) {
                         for value in 0..<submits {
                             Task.detached {
@@ -46,7 +46,7 @@ enum Outcomes {
                 },
                 {
                     let debouncer = Debouncer<Int, Void>(for: .milliseconds(100)) { _ in }
-                    let received = Sink()
+                    let received = ExecutionCounter()
                     return Sample.of(submits) {
                         for value in 0..<submits {
                             Task.detached {

@@ -10,7 +10,7 @@ enum Recorded {
     }
 
     private static func sample(isRecorded: Bool) -> Sample {
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let debouncer = Debouncer<Int, Void>(for: .nanoseconds(Hot.wait)) { sink.take($0) }
         let recording = isRecorded ? debouncer.startRecording() : nil
         let sample = Sample.of(Hot.submits) { Hot.burst(debouncer, 0..<Hot.submits) }

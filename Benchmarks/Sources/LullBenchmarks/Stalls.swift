@@ -87,7 +87,7 @@ enum Stalls {
 
     /// Waits until the last one has been executed: the call may return earlier.
     private static func flush(_ keys: Int, _ aim: Aim) -> Stall {
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let debouncer = crowd(of: keys, sink)
         return beside(debouncer, keys, aim) {
             debouncer.flush()
@@ -96,7 +96,7 @@ enum Stalls {
     }
 
     private static func shutDown(_ keys: Int, _ aim: Aim) -> Stall {
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let debouncer = crowd(of: keys, sink)
         return beside(debouncer, keys, aim) {
             debouncer.shutDown()
@@ -106,7 +106,7 @@ enum Stalls {
 
     private static func growth(_ keys: Int, _ aim: Aim) -> Stall {
         let debouncer = crowd(of: 1)
-        let existing = Sink()
+        let existing = ExecutionCounter()
         existing.take(0)
         let submitter = Submitter { number in
             debouncer.submit(number, for: aim == .hot ? -1 : some(number, of: existing.count))
@@ -123,7 +123,7 @@ enum Stalls {
     /// Lets a fifth of the keys fall due at one instant, while others get submits.
     private static func due(_ keys: Int, _ aim: Aim) -> Stall {
         let due = keys / 5
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let debouncer = crowd(of: keys - due, sink)
         let instant = boot_nanoseconds() + 1_000_000_000 + 4000 * Int64(due)
         for key in keys - due..<keys {
@@ -146,7 +146,7 @@ enum Stalls {
     /// Measures with a fifth of the keys running, each in a task that does not end before the measurement.
     private static func flushAndWait(_ keys: Int, _ aim: Aim) -> Stall {
         let running = keys / 5
-        let sink = Sink()
+        let sink = ExecutionCounter()
         let latch = Latch()
         let debouncer = Crowd(for: .seconds(1000), options: .init(atEnd: .drop)) { _, value in
             sink.take(value)
@@ -175,7 +175,7 @@ enum Stalls {
     // MARK: - Shared parts
 
     /// Returns a debouncer with this many keys pending, for a long time.
-    private static func crowd(of keys: Int, _ sink: Sink = Sink()) -> Crowd {
+    private static func crowd(of keys: Int, _ sink: ExecutionCounter = ExecutionCounter()) -> Crowd {
         let queue = DispatchQueue(label: "stalls")
         let debouncer = Crowd(for: .seconds(1000), on: queue, options: .init(atEnd: .drop)) { _, value in
             sink.take(value)

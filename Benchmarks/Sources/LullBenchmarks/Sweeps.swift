@@ -11,28 +11,28 @@ enum Sweeps {
     /// - Parameter waiter: Waits for the executions that run then.
     static func carryOut(
         _ kind: Sweep.Kind, _ engine: inout Engine<Int, Int>, at now: CoreInstant, waiter: WaiterID? = nil,
-        _ hold: inout Meter, ended: inout Meter
+        _ hold: inout CallMeter, ended: inout CallMeter
     ) {
-        let start = Meter.start()
+        let start = CallMeter.start()
         var sweep = engine.beginSweep(kind, at: now, waiter: waiter)
         hold.note(since: start)
         engine.takeDiscarded().free()
         while !sweep.isDone {
             sweep.sortIfNeeded()
-            let start = Meter.start()
+            let start = CallMeter.start()
             let actions = engine.continueSweep(&sweep, limit: limit)
             hold.note(since: start)
             engine.takeDiscarded().free()
-            Holds.perform(actions, &engine, &ended)
+            LockHolds.perform(actions, &engine, &ended)
         }
     }
 
     /// Queries when the next value of any key falls due.
     static func nextDue(
-        _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout Meter
+        _ engine: inout Engine<Int, Int>, at now: CoreInstant, _ hold: inout CallMeter
     ) -> CoreInstant? {
         while true {
-            let start = Meter.start()
+            let start = CallMeter.start()
             let (isExact, due) = engine.refineNextDue(at: now, budget: 16 * limit)
             hold.note(since: start)
             engine.takeDiscarded().free()

@@ -16,7 +16,7 @@ struct CommandRunner: ExecutionHandler {
         var standardError = StandardErrorTail()
         var isStopping = false
         /// How it has ended, while its group has not: the next command of its key has to wait for the whole group.
-        var end: ExecutionEnd?
+        var end: ExecutionResult?
     }
 
     fileprivate enum Stopping {
@@ -43,7 +43,7 @@ struct CommandRunner: ExecutionHandler {
     private var stopping: [Int64: Stopping] = [:]
     private var waiting = WaitingStarts()
     /// The executions that have ended without a command.
-    private var unstarted: [(id: Int64, end: ExecutionEnd)] = []
+    private var unstarted: [(id: Int64, end: ExecutionResult)] = []
 
     private(set) var failure: Failure?
 
@@ -55,7 +55,7 @@ struct CommandRunner: ExecutionHandler {
     init(_ command: [Argument], _ options: CommandOptions) throws(Failure) {
         let firstArgument = Invocation.bytes(command.first)
         name = Terminal.shown(firstArgument)
-        let path = try Program.find(firstArgument, searching: getenv("PATH").map { Invocation.bytes($0) })
+        let path = try ProgramLookup.find(firstArgument, searching: getenv("PATH").map { Invocation.bytes($0) })
         preparation = CommandPreparation(
             firstArgument: firstArgument, template: CommandTemplate(command.dropFirst().map { Invocation.bytes($0) }),
             keyRule: options.keyRule, terminator: options.terminator)
@@ -82,7 +82,7 @@ struct CommandRunner: ExecutionHandler {
 
     mutating func start(
         _ prepared: PreparedCommand, before deadline: Int64, at now: CoreInstant, _ streams: inout StandardStreams
-    ) -> ExecutionEnd? {
+    ) -> ExecutionResult? {
         if case .failure(let refusal) = prepared.texts {
             let why = notStarted(refusal.reason)
             streams.log.report(subject(prepared.key) + why)
@@ -242,8 +242,9 @@ struct CommandRunner: ExecutionHandler {
         return stopping.values.reduce(nextTry) { min($0, $1.alarm) }
     }
 
-    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionEnd)] {
-        var ended: [(id: Int64, end: ExecutionEnd)] = []
+    mutating func advance(to now: CoreInstant, _ streams: inout StandardStreams) -> [(id: Int64, end: ExecutionResult)]
+    {
+        var ended: [(id: Int64, end: ExecutionResult)] = []
         var lacking: (items: [PreparedCommand], why: String) = ([], "")
         for answer in supervisor.received() {
             let command = answer.command
@@ -312,7 +313,7 @@ struct CommandRunner: ExecutionHandler {
     /// How long after SIGKILL to report a group that is still there.
     private static let patience = CoreDuration.seconds(5)
 
-    private func notStarted(_ child: inout Child, _ code: Int32, _ streams: inout StandardStreams) -> ExecutionEnd {
+    private func notStarted(_ child: inout Child, _ code: Int32, _ streams: inout StandardStreams) -> ExecutionResult {
         // The supervisor answers that it was too late: the run may be another worker's.
         if code == ETIMEDOUT || child.isStopping && Self.isObstacle(code) { return .notStarted }
         let why = notStarted(code == E2BIG ? CommandPreparation.tooLong.reason : Failure.reason(code))
@@ -321,7 +322,7 @@ struct CommandRunner: ExecutionHandler {
     }
 
     /// Returns how a command has ended, and logs a failure.
-    private func end(of child: Child, _ status: Int32, _ streams: inout StandardStreams) -> ExecutionEnd {
+    private func end(of child: Child, _ status: Int32, _ streams: inout StandardStreams) -> ExecutionResult {
         let ending = lull_ending(status)
         guard ending != 0 else { return .returned }
         let how = ending > 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
@@ -339,11 +340,11 @@ struct CommandRunner: ExecutionHandler {
     private static let shownErrorColumns = 100
 
     /// Fails all running commands: the supervisor, which starts them and reports their ends, was killed.
-    private mutating func failAll() -> [(id: Int64, end: ExecutionEnd)] {
+    private mutating func failAll() -> [(id: Int64, end: ExecutionResult)] {
         failure = .inputOutput("the supervisor of the commands was killed; lull has killed the commands, and ends")
         Descendants.killAll([])
         let why = "\(name) was killed with its supervisor"
-        let ended = children.values.map { (id: $0.id, end: ExecutionEnd.failed(why)) }
+        let ended = children.values.map { (id: $0.id, end: ExecutionResult.failed(why)) }
         for pipe in pipes.keys { close(pipe) }
         children = [:]
         pipes = [:]
@@ -368,32 +369,5 @@ extension CommandRunner.Stopping {
         case .terminated(let instant), .killed(let instant): instant
         case .reported: .farFuture
         }
-    }
-}
-
-/// Finds the program that COMMAND names, as a shell would; `lull` does this once, at the start.
-enum Program {
-    /// Returns the path of a program, from its name and the directories of `PATH`.
-    ///
-    /// - Throws: A failure of status 127 if there is none, or 126 if it cannot be executed.
-    static func find(_ name: [UInt8], searching path: [UInt8]?) throws(Failure) -> [UInt8] {
-        let shown = ServerURL.withoutPassword(String(decoding: name, as: UTF8.self))
-        guard !name.isEmpty else { throw Failure(status: ExitStatus.notFound, message: "COMMAND is empty") }
-        var candidates = [name]
-        if !name.contains(UInt8(ascii: "/")) {
-            let directories = (path ?? Array("/usr/local/bin:/usr/bin:/bin".utf8))
-                .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-            // An empty directory is the current one.
-            candidates = directories.map { ($0.isEmpty ? [UInt8(ascii: ".")] : Array($0)) + [UInt8(ascii: "/")] + name }
-        }
-        var refusal: Int32?
-        for candidate in candidates {
-            let code = lull_obstacle(candidate.cString)
-            if code == 0 { return candidate }
-            if code != ENOENT, code != ENOTDIR { refusal = refusal ?? code }
-        }
-        guard let refusal else { throw Failure(status: ExitStatus.notFound, message: "\(shown): command not found") }
-        throw Failure(
-            status: ExitStatus.cannotExecute, message: "\(shown): cannot be executed: \(Failure.reason(refusal))")
     }
 }

@@ -24,28 +24,29 @@ enum ServeCommand {
         try check(hooks, namespaces, store)
         let descriptors = lull_raise_descriptor_limit()
         let listener = try listen(options.listen ?? "127.0.0.1:8385", tokens, hooks)
-        let access = Access(
+        let access = AccessControl(
             place: listener.place, tokens: tokens, allowsActions: options.allowsActions,
             origin: origin)
-        let looks = Looks(store.store, namespaces: namespaces)
-        let service = Service(
-            access, Door(store.store, namespaces: namespaces, hooks: hooks),
-            PageService(store.store, looks, name: options.store ?? "", namespaces: namespaces))
+        let monitor = StoreMonitor(store.store, namespaces: namespaces)
+        let service = ServeRouter(
+            access, SubmitEndpoint(store.store, namespaces: namespaces, hooks: hooks),
+            PageEndpoint(store.store, monitor, name: options.store ?? "", namespaces: namespaces))
         // The signals are handled before the first request is taken.
         let signals = try Signals()
         var limits = HTTPServer.Limits(body: RecordReader.longest)
         limits.connections = connections(limits.connections, of: descriptors)
-        let server = try Listening.start(
+        let server = try CommandListener.start(
             at: listener, limits,
             HTTPServer.Handlers(
                 refuse: { service.refuse($0) }, answer: { service.answer($0, $1) },
                 failure: { service.failure($0, $1) }))
         service.connections.change { $0 = { server.connections } }
-        looks.begin()
+        monitor.begin()
         BackgroundMessages.report(
-            "serving \(ServerURL.withoutPassword(options.store ?? "")) at \(Listening.address(of: listener))")
-        Listening.end(
-            server, at: listener, within: grace, by: wait(for: signals), first: { looks.end() }, last: { store.end() })
+            "serving \(ServerURL.withoutPassword(options.store ?? "")) at \(CommandListener.address(of: listener))")
+        CommandListener.end(
+            server, at: listener, within: grace, by: wait(for: signals), first: { monitor.end() }, last: { store.end() }
+        )
     }
 
     /// Opens the store, and waits for one that cannot be used for now.
@@ -85,7 +86,7 @@ enum ServeCommand {
     private static func listen(
         _ text: String, _ tokens: [AccessToken]?, _ hooks: [Hook]
     ) throws(Failure) -> Listener {
-        let listening = try Listening(text, for: .serve) {
+        let listening = try CommandListener(text, for: .serve) {
             if tokens == nil {
                 return .usage("--listen \(text) lets other machines in: it needs --token-file", .serve)
             }

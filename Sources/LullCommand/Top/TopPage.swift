@@ -13,7 +13,7 @@ struct TopPage {
     private static let silence: Int64 = 15_000_000_000
 
     private let operand: Argument
-    private let service: TopService
+    private let service: TopEndpoint
     private var program: ProgramConnection?
     private var nextAttempt: Int64 = 0
     /// Why there is nothing to see, as the pages know it.
@@ -24,7 +24,7 @@ struct TopPage {
         if let why = HTTPLibrary.load() { throw .failed(why) }
         let signals = try Signals()
         let place = options.listen ?? "127.0.0.1:0"
-        let listening = try Listening(place, for: .top) {
+        let listening = try CommandListener(place, for: .top) {
             .usage("--listen \(place) would let other machines in, and the page asks for no token", .top)
         }
         // A path at which no program can be looked into is refused as without the page.
@@ -38,22 +38,23 @@ struct TopPage {
         program.close()
         let listener = try listening.begin()
         let waking = try Pipe.make(isBlocking: false)
-        let service = TopService(at: listener.place) { lull_socket_wake(waking.writing) }
+        let service = TopEndpoint(at: listener.place) { lull_socket_wake(waking.writing) }
         var limits = HTTPServer.Limits(body: 0)
         limits.connections = 100
-        let server = try Listening.start(
+        let server = try CommandListener.start(
             at: listener, limits,
             HTTPServer.Handlers(
                 refuse: { service.refuse($0) }, answer: { $1(service.answer($0)) },
                 failure: { service.failure($0, $1) }))
         let name = Terminal.shown(first.name)
-        BackgroundMessages.report("\(name), process \(first.process), is shown at \(Listening.address(of: listener))")
+        BackgroundMessages.report(
+            "\(name), process \(first.process), is shown at \(CommandListener.address(of: listener))")
         var page = TopPage(operand: operand, service: service)
         let number = page.show(until: signals, wokenBy: waking.reading)
-        Listening.end(server, at: listener, within: .seconds(1), by: number)
+        CommandListener.end(server, at: listener, within: .seconds(1), by: number)
     }
 
-    private init(operand: Argument, service: TopService) {
+    private init(operand: Argument, service: TopEndpoint) {
         (self.operand, self.service) = (operand, service)
     }
 

@@ -97,7 +97,7 @@ extension DurableRow.Run {
         try coder.counter("fence", &fence)
         try coder.number("owner", &owner)
         try coder.counter("attempt", &attempt)
-        var (kind, until) = (isInBackoff ? RunState.backoff : .claimed, state.end)
+        var (kind, until) = (isInBackoff ? StateWord.backoff : .claimed, state.end)
         try coder.word("state", &kind)
         try coder.instant("until", &until)
         state = kind == .claimed ? .claimed(until: until) : .backoff(until: until)
@@ -110,7 +110,7 @@ extension DurableRow.Run {
         self.began = began.map(CoreInstant.init(nanoseconds:))
     }
 
-    private enum RunState: RowWord {
+    private enum StateWord: RowWord {
         case claimed, backoff
 
         static let all: [Self] = [.claimed, .backoff]

@@ -20,16 +20,16 @@ extension DurableRow {
     ///   - sequence: The source of fences and run ids: one number for the whole store.
     ///   - rest: The generation of the first value of the rest, if what is ready has to be divided
     ///     (``DurableRules/splits(_:)``) and the store holds the values outside the row.
-    ///   - endings: Receives what ends in this step.
+    ///   - ended: Receives what ends in this step.
     /// - Returns: Whether ``run`` is now the worker's.
     package mutating func claim(
         _ claim: DurableClaim.Terms, at now: CoreInstant, by rules: DurableRules, sequence: inout Int64,
-        rest: Int64? = nil, _ endings: inout [DurableEnding]
+        rest: Int64? = nil, _ ended: inout [EndedSubmits]
     ) -> Bool {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         guard let startable, startable <= now else { return false }
         if let run, !run.isInBackoff {
-            fail(Self.leaseExpired, retry: run.attempt < claim.maxAttempts ? .zero : nil, at: now, by: rules, &endings)
+            fail(Self.leaseExpired, retry: run.attempt < claim.maxAttempts ? .zero : nil, at: now, by: rules, &ended)
         }
         sequence += 1
         let held = Run.State.claimed(until: now.advanced(by: claim.lease))
@@ -69,10 +69,10 @@ extension DurableRow {
     }
 
     /// Ends a run whose handler has returned.
-    package mutating func complete(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
-        settle(at: now, by: rules, &endings)
+    package mutating func complete(at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]) {
+        settle(at: now, by: rules, &ended)
         guard let run else { return }
-        endings.append(DurableEnding(run, .completed))
+        ended.append(EndedSubmits(run, .completed))
         removeRun(at: now)
     }
 
@@ -81,35 +81,35 @@ extension DurableRow {
     /// After `retry` the run may be tried again. Without `retry`, it has had all its attempts and is dead.
     package mutating func fail(
         _ error: [UInt8], retry: CoreDuration?, at now: CoreInstant, by rules: DurableRules,
-        _ endings: inout [DurableEnding]
+        _ ended: inout [EndedSubmits]
     ) {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         if putBackIfInterrupted(at: now, by: rules) { return }
         guard var run else { return }
         run.error = error
         guard let retry else {
-            endings.append(DurableEnding(run, .dead))
+            ended.append(EndedSubmits(run, .dead))
             removeRun(at: now)
             return
         }
         run.state = .backoff(until: now.advanced(by: retry))
         self.run = run
-        replaceFailedRun(by: rules, &endings)
+        replaceFailedRun(by: rules, &ended)
     }
 
     /// Takes a run back from the worker without counting the attempt. If the run was interrupted, its values go back.
-    package mutating func release(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
-        settle(at: now, by: rules, &endings)
+    package mutating func release(at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]) {
+        settle(at: now, by: rules, &ended)
         if putBackIfInterrupted(at: now, by: rules) { return }
         guard let run else { return }
         self.run?.attempt = run.attempt - 1
         self.run?.state = .backoff(until: now)
-        replaceFailedRun(by: rules, &endings)
+        replaceFailedRun(by: rules, &ended)
     }
 
     /// Ends an attempt whose handler was cancelled for a newer value, and threw.
-    package mutating func interrupted(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
-        release(at: now, by: rules, &endings)
+    package mutating func interrupted(at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]) {
+        release(at: now, by: rules, &ended)
     }
 
     /// Removes a run that has ended. The rest of its batch queues behind whatever is waiting now.

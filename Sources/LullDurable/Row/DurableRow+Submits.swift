@@ -5,9 +5,9 @@ package import LullCore
 extension DurableRow {
     /// Moves a pending value that has fallen due by `now` to ready. Every other step begins with this one
     /// (<doc:Semantics>, section 2).
-    package mutating func settle(at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    package mutating func settle(at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]) {
         guard let due = gate.settle(at: now, by: policy(by: rules)) else { return }
-        pendingFellDue(due, by: rules, &endings)
+        pendingFellDue(due, by: rules, &ended)
     }
 
     /// Records a submit; its number is ``generation`` afterwards.
@@ -20,14 +20,14 @@ extension DurableRow {
     ///   - number: The least number that the submit gets: for a store that may lose its latest steps, a number that has
     ///     grown since.
     ///   - rules: The rules of the namespace.
-    ///   - endings: Receives what ends in this step.
+    ///   - ended: Receives what ends in this step.
     /// - Returns: When the value that includes the submit falls due; nil if the submit was absorbed.
     @discardableResult
     package mutating func submit(
         _ value: [UInt8], at now: CoreInstant, wait: CoreDuration? = nil, submitter: Submitter = .unnamed,
-        atLeast number: Int64 = .min, by rules: DurableRules, _ endings: inout [DurableEnding]
+        atLeast number: Int64 = .min, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) -> CoreInstant? {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         generation = max(generation + 1, number)
         let payload = DurablePayload.bytes(value, of: generation)
         span = rules.policy.kind == .throttle ? rules.policy.wait : rules.policy.longestWait
@@ -39,15 +39,15 @@ extension DurableRow {
             return due(by: rules)
         case .complete(let due):
             join(payload, at: now, submitter, by: rules)
-            pendingFellDue(due, by: rules, &endings)
+            pendingFellDue(due, by: rules, &ended)
             return now
         case .lead:
             let value = Ready(
                 batch: Batch(payload), submits: newestSubmits, count: 1, first: now, due: now, cause: .leading)
-            makeReady(value, by: rules, &endings)
+            makeReady(value, by: rules, &ended)
             return now
         case .absorb:
-            absorb(&endings)
+            absorb(&ended)
             return nil
         }
     }
@@ -58,9 +58,9 @@ extension DurableRow {
     /// - Returns: Whether the gate was open.
     @discardableResult
     package mutating func touch(
-        at now: CoreInstant, wait: CoreDuration? = nil, by rules: DurableRules, _ endings: inout [DurableEnding]
+        at now: CoreInstant, wait: CoreDuration? = nil, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) -> Bool {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         gate.touch(at: now, wait: wait, by: rules.policy)
         return gate.isOpen && rules.policy.kind == .debounce
     }
@@ -70,9 +70,9 @@ extension DurableRow {
     /// - Returns: Whether there was anything to flush.
     @discardableResult
     package mutating func flush(
-        at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
+        at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) -> Bool {
-        var hadPending = flushPending(at: now, by: rules, &endings)
+        var hadPending = flushPending(at: now, by: rules, &ended)
         if let held = ready, held.isHeld {
             ready?.due = now
             ready?.cause = .flush
@@ -94,11 +94,11 @@ extension DurableRow {
     /// - Returns: Whether anything was pending.
     @discardableResult
     package mutating func flushPending(
-        at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
+        at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) -> Bool {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         guard let due = gate.flush(at: now, by: policy(by: rules)) else { return false }
-        pendingFellDue(due, by: rules, &endings)
+        pendingFellDue(due, by: rules, &ended)
         return true
     }
 
@@ -108,23 +108,23 @@ extension DurableRow {
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
     package mutating func cancel(
-        at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
+        at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) -> Int {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         let (submits, pendingCount) = (pendingSubmits, gate.count)
         var count = 0
         if let run, run.isInBackoff {
-            endings.append(DurableEnding(run, .cancelled))
+            ended.append(EndedSubmits(run, .cancelled))
             count += run.value.count
             self.run = nil
         }
         if let ready {
-            endings.append(DurableEnding(ready.submits, .cancelled))
+            ended.append(EndedSubmits(ready.submits, .cancelled))
             count += ready.count
             self.ready = nil
         }
         if let submits {
-            endings.append(DurableEnding(submits, .cancelled))
+            ended.append(EndedSubmits(submits, .cancelled))
             count += pendingCount
             pending = nil
         }
@@ -141,9 +141,9 @@ extension DurableRow {
     /// - Returns: The number of submits behind what was dropped.
     @discardableResult
     package mutating func cancelPending(
-        at now: CoreInstant, by rules: DurableRules, _ endings: inout [DurableEnding]
+        at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) -> Int {
-        settle(at: now, by: rules, &endings)
+        settle(at: now, by: rules, &ended)
         guard let submits = pendingSubmits else { return 0 }
         let count = gate.count
         pending = nil
@@ -152,7 +152,7 @@ extension DurableRow {
             self.ready?.submits = ready.submits.lowerBound...generation
         } else {
             taken = generation
-            endings.append(DurableEnding(submits, .cancelled))
+            ended.append(EndedSubmits(submits, .cancelled))
         }
         return count
     }
@@ -173,7 +173,7 @@ extension DurableRow {
 
     /// Moves what is pending to ready.
     private mutating func pendingFellDue(
-        _ due: Gate.Due, by rules: DurableRules, _ endings: inout [DurableEnding]
+        _ due: Gate.Due, by rules: DurableRules, _ ended: inout [EndedSubmits]
     ) {
         guard let pending else {
             preconditionFailure("a gate that counts submits of a row without a value")
@@ -182,10 +182,10 @@ extension DurableRow {
         let value = Ready(
             batch: pending.batch, submits: newestSubmits, count: due.count, first: due.first, due: due.at,
             cause: due.cause)
-        makeReady(value, by: rules, &endings)
+        makeReady(value, by: rules, &ended)
     }
 
-    private mutating func makeReady(_ value: Ready, by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    private mutating func makeReady(_ value: Ready, by rules: DurableRules, _ ended: inout [EndedSubmits]) {
         if var ready {
             _ = ready.batch.add(value.batch, by: rules.combination)
             ready.submits = ready.submits.lowerBound...value.submits.upperBound
@@ -197,23 +197,23 @@ extension DurableRow {
             ready = value
         }
         interrupt(at: value.due, by: rules)
-        replaceFailedRun(by: rules, &endings)
+        replaceFailedRun(by: rules, &ended)
     }
 
     /// Ends a failed run that a newer value replaces, if only the latest value counts.
-    mutating func replaceFailedRun(by rules: DurableRules, _ endings: inout [DurableEnding]) {
+    mutating func replaceFailedRun(by rules: DurableRules, _ ended: inout [EndedSubmits]) {
         guard rules.combination == .latest, ready != nil, let run, run.isInBackoff, run.error != nil else { return }
-        endings.append(DurableEnding(run, .failed))
+        ended.append(EndedSubmits(run, .failed))
         self.run = nil
     }
 
     /// Drops the newest submit in favour of the value that opened the window. Until that value has been claimed, its
     /// range covers the submit.
-    private mutating func absorb(_ endings: inout [DurableEnding]) {
+    private mutating func absorb(_ ended: inout [EndedSubmits]) {
         if let ready {
             self.ready?.submits = ready.submits.lowerBound...generation
         } else {
-            endings.append(DurableEnding(newestSubmits, .absorbed))
+            ended.append(EndedSubmits(newestSubmits, .absorbed))
             taken = generation
         }
     }

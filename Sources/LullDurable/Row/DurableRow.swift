@@ -4,7 +4,7 @@ package import LullCore
 /// database, a clock or a worker.
 ///
 /// A store reads a row, calls the function for what happened with the instant at which it happened, and writes the row
-/// back in the same atomic step. The functions return ranges that end in the step as ``DurableEnding``s, which the
+/// back in the same atomic step. The functions return ranges that end in the step as ``EndedSubmits``s, which the
 /// store records in that step, too. Every submit of the key has a number, its *generation*. At any time the ranges of
 /// the endings, the run, the ready and the pending value tile the generations from the first after ``born`` to
 /// ``generation``, with no gap and no overlap.
@@ -253,23 +253,23 @@ package struct DurableRow: Hashable, Sendable {
     }
 }
 
-/// The end of a range of submits: recorded once, in the step in which the range ends.
-package struct DurableEnding: Hashable, Sendable {
+/// A range of submits that ends: recorded once, in the step in which it does.
+package struct EndedSubmits: Hashable, Sendable {
     /// The generations that end.
     package var submits: ClosedRange<Int64>
     /// How the range ends.
-    package var how: DurableOutcome
+    package var how: EndKind
     /// The run, if the range had been claimed. The values of a dead run are retained, so that it can be retried.
     package var run: DurableRow.Run?
 
     /// Creates the end of a range that had not been claimed.
-    init(_ submits: ClosedRange<Int64>, _ how: DurableOutcome) {
+    init(_ submits: ClosedRange<Int64>, _ how: EndKind) {
         self.submits = submits
         self.how = how
     }
 
     /// Creates the end of a run.
-    init(_ run: DurableRow.Run, _ how: DurableOutcome) {
+    init(_ run: DurableRow.Run, _ how: EndKind) {
         submits = run.value.submits
         self.how = how
         self.run = run

@@ -4,7 +4,7 @@ package import LullCore
 
 extension LoadedTable {
     package mutating func record(
-        _ ending: DurableEnding, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
+        _ ending: EndedSubmits, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
         if ending.how == .dead, let run = ending.run {
             keep(dead: run, of: entry.key, place: known(entry.key)?.after?.places.run ?? 0, at: now)
@@ -45,13 +45,13 @@ extension LoadedTable {
 
     package mutating func end(
         ofRun run: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> DurableOutcome? {
+    ) throws(DurableError) -> EndKind? {
         try knownEnds(of: key).first { $0.run == run }?.how
     }
 
     package mutating func end(
         ofSubmit generation: Int64, of key: [UInt8], in namespace: DurableNamespace
-    ) throws(DurableError) -> (how: DurableOutcome, error: String?)? {
+    ) throws(DurableError) -> (how: EndKind, error: String?)? {
         let change = known(key)
         if let end = change?.ends.first(where: { $0.submits.contains(generation) }) { return (end.how, end.errorText) }
         let id = SubmitID(key: key, number: generation)
@@ -93,7 +93,7 @@ extension LoadedTable {
     ) throws(DurableError) -> Bool {
         guard let dead = try knownDead(run) else { return false }
         let range = dead.place..<dead.place + valueCount(of: dead.run.value)
-        remove(StoredEnd(DurableEnding(dead.run, .dead), at: dead.at), of: dead.key)
+        remove(StoredEnd(EndedSubmits(dead.run, .dead), at: dead.at), of: dead.key)
         if let known = known(dead.key) {
             known.takenDead.append(run)
             known.others.append(range)

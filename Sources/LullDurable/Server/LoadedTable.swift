@@ -239,7 +239,7 @@ package struct LoadedTable {
     /// Adds a dead run.
     mutating func keep(dead run: DurableRow.Run, of key: [UInt8], place: Int64, at instant: CoreInstant) {
         keys[key]?.dead.append(StoredDead(key: key, run: run, at: instant, place: place))
-        keys[key]?.ends.append(StoredEnd(DurableEnding(run, .dead), at: instant))
+        keys[key]?.ends.append(StoredEnd(EndedSubmits(run, .dead), at: instant))
     }
 
     // MARK: - Tokens

@@ -95,7 +95,7 @@ struct RowReader {
 extension StoredEnd {
     /// Reads an end; nil for one that this version does not know.
     init?(first: Int64?, last: Int64?, how: String?, run: Int64?, error: String?, at: Int64?) {
-        guard let first, let last, let how = how.flatMap({ DurableOutcome($0) }), let at else { return nil }
+        guard let first, let last, let how = how.flatMap({ EndKind($0) }), let at else { return nil }
         self.init(
             submits: first...max(first, last), how: how, at: CoreInstant(microseconds: at), run: run,
             error: error.map { Array($0.utf8) })

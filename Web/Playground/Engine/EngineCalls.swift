@@ -1,29 +1,29 @@
 internal import LullCore
 
 // The functions that the page calls. Instants and durations are in nanoseconds; a negative duration, count, key or
-// delay means none. Answers of more than one number are in the outbox.
+// delay means none. Answers of more than one number are in the answer buffer.
 
 // A WebAssembly module without threads runs one call after the other, so two calls never access this at once.
-nonisolated(unsafe) var outbox = Outbox()
-nonisolated(unsafe) private var sessions: [Session?] = []
+nonisolated(unsafe) var answers = AnswerBuffer()
+nonisolated(unsafe) private var sessions: [EngineSession?] = []
 
-/// Returns the address of the outbox.
+/// Returns the address of the answers.
 @c(lull_answer)
-public func answer() -> UnsafeMutablePointer<Int64> { outbox.numbers }
+public func answer() -> UnsafeMutablePointer<Int64> { answers.numbers }
 
-/// Returns the number of numbers in the outbox.
+/// Returns the number of numbers in the answer buffer.
 @c(lull_answer_count)
-public func answerCount() -> Int32 { Int32(outbox.count) }
+public func answerCount() -> Int32 { Int32(answers.count) }
 
 /// Creates an engine.
 ///
-/// - Returns: Its number; -1 if the settings break a rule, which is then in the outbox as a text.
+/// - Returns: Its number; -1 if the settings break a rule, which is then in the answer buffer as a text.
 @c(lull_create)
 public func create(
     _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
     _ spacing: Int64, _ combination: Int32, _ whileRunning: Int32, _ maxConcurrent: Int32, _ capacity: Int32
 ) -> Int32 {
-    outbox.clear()
+    answers.clear()
     do throws(PolicyError) {
         let setup = try Setup(
             policy(throttles, wait, maxWait, edges, extends, maxCount, spacing),
@@ -31,10 +31,10 @@ public func create(
             maxConcurrent: given(maxConcurrent), capacity: given(capacity))
         let free = sessions.firstIndex { $0 == nil } ?? sessions.count
         if free == sessions.count { sessions.append(nil) }
-        sessions[free] = Session(setup)
+        sessions[free] = EngineSession(setup)
         return Int32(free)
     } catch {
-        outbox.append(error.description)
+        answers.append(error.description)
         return -1
     }
 }
@@ -140,7 +140,7 @@ func given(_ nanoseconds: Int64) -> CoreDuration? {
     nanoseconds < 0 ? nil : CoreDuration(nanoseconds: nanoseconds)
 }
 
-private func call(_ session: Int32, _ body: (Session, inout Outbox) -> Void) {
-    outbox.clear()
-    if let session = sessions[Int(session)] { body(session, &outbox) }
+private func call(_ session: Int32, _ body: (EngineSession, inout AnswerBuffer) -> Void) {
+    answers.clear()
+    if let session = sessions[Int(session)] { body(session, &answers) }
 }

@@ -2,8 +2,8 @@ internal import LullCore
 
 // The numbers by which the page and the module name things; `page/engine.js` has the same.
 
-/// The first number of a record in the outbox.
-enum Record {
+/// The first number of a record in the answer buffer.
+enum RecordKind {
     /// run, key, count, edge, at, first, number of values, values
     static let start: Int64 = 1
     /// run

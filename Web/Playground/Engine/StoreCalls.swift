@@ -2,14 +2,14 @@ internal import Lull
 internal import LullCore
 
 // The functions of the page for simulations of a store. Instants and durations are in nanoseconds; -1 stands for none.
-// What has happened in a call is in the outbox.
+// What has happened in a call is in the answer buffer.
 
 // A WebAssembly module without threads runs one call after the other, so two calls never access this at once.
 nonisolated(unsafe) private var simulations: [StoreSimulation?] = []
 
 /// Creates a store with workers.
 ///
-/// - Returns: Its number; -1 if the settings break a rule, which is then in the outbox as a text.
+/// - Returns: Its number; -1 if the settings break a rule, which is then in the answer buffer as a text.
 @c(lull_store_create)
 public func createStore(
     _ throttles: Int32, _ wait: Int64, _ maxWait: Int64, _ edges: Int32, _ extends: Int32, _ maxCount: Int32,
@@ -17,7 +17,7 @@ public func createStore(
     _ maxRunning: Int32, _ workers: Int32, _ maxConcurrent: Int32, _ lease: Int64, _ firstRetry: Int64,
     _ lastRetry: Int64, _ maxAttempts: Int32, _ latency: Int64, _ takes: Int64
 ) -> Int32 {
-    outbox.clear()
+    answers.clear()
     do throws(PolicyError) {
         let rules = try DurableRules(
             policy(throttles, wait, maxWait, edges, extends, maxCount, spacing),
@@ -36,7 +36,7 @@ public func createStore(
                     latency: CoreDuration(nanoseconds: latency), takes: CoreDuration(nanoseconds: takes))))
         return Int32(simulations.count - 1)
     } catch {
-        outbox.append(error.description)
+        answers.append(error.description)
         return -1
     }
 }
@@ -129,8 +129,8 @@ public func setHandlers(_ store: Int32, _ takes: Int64, _ failing: Int32, _ igno
 /// Writes what there is: see ``StoreSimulation/write(to:)``.
 @c(lull_store_state)
 public func storeState(_ store: Int32) {
-    outbox.clear()
-    simulation(store)?.write(to: &outbox)
+    answers.clear()
+    simulation(store)?.write(to: &answers)
 }
 
 private func simulation(_ store: Int32) -> StoreSimulation? {
@@ -138,10 +138,10 @@ private func simulation(_ store: Int32) -> StoreSimulation? {
 }
 
 private func call(_ store: Int32, _ body: (StoreSimulation) -> Void) {
-    outbox.clear()
+    answers.clear()
     guard let simulation = simulation(store) else { return }
     body(simulation)
-    for number in simulation.records.numbers { outbox.append(number) }
+    for number in simulation.records.numbers { answers.append(number) }
     simulation.records.clear()
 }
 

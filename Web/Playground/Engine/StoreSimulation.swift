@@ -26,7 +26,7 @@ final class StoreSimulation {
     private(set) var table = MemoryTable()
     var namespace: DurableNamespace
     var workers: [SimulatedWorker] = []
-    var records = Records()
+    var records = EventLog()
     /// How many handlers are still to fail.
     var failing = 0
     /// The newest fence that the server has seen of each key.
@@ -167,9 +167,9 @@ final class StoreSimulation {
     }
 
     /// Returns the row of a key as the next step that writes finds it, and what ends in that step.
-    func settled(_ entry: DurableEntry) -> (row: DurableRow, endings: [DurableEnding]) {
+    func settled(_ entry: DurableEntry) -> (row: DurableRow, endings: [EndedSubmits]) {
         var row = entry.row
-        var endings: [DurableEnding] = []
+        var endings: [EndedSubmits] = []
         row.settle(at: now, by: namespace.rules, &endings)
         return (row, endings)
     }
@@ -182,7 +182,7 @@ final class StoreSimulation {
         return runs
     }
 
-    private func outcome(of run: Int64, of key: [UInt8]) -> DurableOutcome? {
+    private func outcome(of run: Int64, of key: [UInt8]) -> EndKind? {
         let namespace = namespace
         return read { table throws(DurableError) in table.end(ofRun: run, of: key, in: namespace) }
     }

@@ -3,7 +3,7 @@ internal import LullCore
 extension StoreSimulation {
     /// Writes what there is: the keys, each with its pending and ready value and its run; the workers with their
     /// handlers; the dead runs; the number of submits with each outcome; and the rules of the store that are broken.
-    func write(to out: inout Outbox) {
+    func write(to out: inout AnswerBuffer) {
         out.append(namespace.pause == nil ? 0 : 1)
         let entries = entries()
         out.append(entries.count)
@@ -18,7 +18,7 @@ extension StoreSimulation {
         for sentence in broken { out.append(sentence) }
     }
 
-    private func write(_ entry: DurableEntry, _ live: inout [Int64], to out: inout Outbox) {
+    private func write(_ entry: DurableEntry, _ live: inout [Int64], to out: inout AnswerBuffer) {
         let (row, endings) = settled(entry)
         // What ends in a step is recorded with the next one that writes.
         for ending in endings where ending.how == .failed { live[3] += Int64(ending.submits.count) }
@@ -50,7 +50,7 @@ extension StoreSimulation {
         }
     }
 
-    private func write(_ worker: SimulatedWorker, to out: inout Outbox) {
+    private func write(_ worker: SimulatedWorker, to out: inout AnswerBuffer) {
         out.append(
             worker.machine == nil ? 0 : worker.asleepUntil > now ? 2 : worker.isStopping ? 3 : 1 as Int64)
         out.append(worker.asleepUntil > now ? worker.asleepUntil.nanoseconds : -1)
@@ -61,7 +61,7 @@ extension StoreSimulation {
     }
 
     /// Writes the dead runs, and of how many submits there is each outcome.
-    private func writeEnds(_ live: [Int64], to out: inout Outbox) {
+    private func writeEnds(_ live: [Int64], to out: inout AnswerBuffer) {
         var ended: [Int64] = [0, 0, 0, 0, 0]
         var dead: [(run: Int64, key: Int64, error: String)] = []
         for end in table.ended(of: nil, limit: .max, in: namespace) {

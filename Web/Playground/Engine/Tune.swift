@@ -4,7 +4,7 @@ internal import LullTuning
 // Tries a series of waits on a recorded trace, as `lull tune` does, with the same code for the gates of all candidates,
 // the percentiles, the series and the suggestion.
 
-// Calls never overlap, as for the outbox.
+// Calls never overlap, as for the answer buffer.
 nonisolated(unsafe) private var trials = Trials([], talliesKeys: false)
 /// The policies of the series, debounces first.
 nonisolated(unsafe) private var series: [Policy] = []
@@ -80,27 +80,27 @@ public func finishTuning() {
 /// `saving` is a share from 0 to 1, and `delay` is in nanoseconds; a negative one means no target.
 @c(lull_tune_outcomes)
 public func tuneOutcomes(_ saving: Double, _ delay: Int64) {
-    outbox.clear()
+    answers.clear()
     var targets = Targets()
     if saving >= 0 { targets.saving = saving }
     if delay >= 0 { targets.delay = CoreDuration(nanoseconds: delay) }
-    var outcomes = series.compactMap(result).map { Outcome($0, submits: submits) }
-    for (kind, range) in [0..<debounces, debounces..<outcomes.count].enumerated() {
-        outcomes.markEfficient(range)
-        let suggestion = Suggestion.make(outcomes, range, targets)
+    var results = series.compactMap(result).map { TrialResult($0, submits: submits) }
+    for (kind, range) in [0..<debounces, debounces..<results.count].enumerated() {
+        results.markEfficient(range)
+        let suggestion = Suggestion.make(results, range, targets)
         for index in range {
-            let outcome = outcomes[index]
-            outbox.append(kind)
-            outbox.append(outcome.policy.wait.nanoseconds)
-            outbox.append(outcome.executions)
-            outbox.append(outcome.premature)
+            let result = results[index]
+            answers.append(kind)
+            answers.append(result.policy.wait.nanoseconds)
+            answers.append(result.executions)
+            answers.append(result.premature)
             // Without executions there are no delays.
             let none: [Int64] = [0, 0, 0]
-            for delay in (outcome.delayFromLast ?? none) + (outcome.delayFromFirst ?? none) { outbox.append(delay) }
-            outbox.append(outcome.starvation ?? 0)
-            outbox.append(outcome.missingMaxWait?.nanoseconds ?? 0)
-            outbox.append(outcome.isEfficient ? 1 : 0)
-            outbox.append(suggestion.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
+            for delay in (result.delayFromLast ?? none) + (result.delayFromFirst ?? none) { answers.append(delay) }
+            answers.append(result.starvation ?? 0)
+            answers.append(result.missingMaxWait?.nanoseconds ?? 0)
+            answers.append(result.isEfficient ? 1 : 0)
+            answers.append(suggestion.map { $0.index == index ? number(of: $0.reason) : 0 } ?? 0)
         }
     }
 }

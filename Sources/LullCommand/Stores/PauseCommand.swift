@@ -1,0 +1,45 @@
+internal import Lull
+internal import LullCore
+internal import LullDurable
+
+/// `lull pause` and `lull resume`.
+enum PauseCommand {
+    static func run(_ subcommand: Subcommand, _ options: CommandOptions) throws(Failure) -> String {
+        let store = try options.openStore(for: subcommand)
+        let (namespace, reason) = (options.namespace, options.reason)
+        let name = Terminal.shown(namespace)
+        if subcommand == .resume {
+            let wasPaused = try store.change(for: subcommand) { try await $0.resume(namespace) }
+            return wasPaused ? "resumed \(name)" : "\(name) was not paused"
+        }
+        let (old, pause) = try store.change(for: subcommand) { store in
+            (try await store.status(of: namespace).pause, try await store.pause(namespace, reason: reason))
+        }
+        return old == nil ? "paused \(name)\(pause.shownReason)" : "\(name) \(pause.sentence)"
+    }
+}
+
+extension DurablePause {
+    /// For how long the namespace has been paused.
+    var age: Duration {
+        let wall = StoreClock.system.read().wall
+        return max(.zero, .nanoseconds(wall.nanoseconds) - time)
+    }
+
+    /// `: the API is down`, or nothing.
+    var shownReason: String { reason.map { ": \(Terminal.plain($0))" } ?? "" }
+
+    /// `has been paused since 2026-11-27 14:02:11 +0100: the API is down`.
+    var sentence: String { "has been paused since \(timeOfDay)\(shownReason)" }
+
+    private var timeOfDay: String { LocalTime.text(time.components.seconds) }
+}
+
+extension DurableStatus {
+    /// What there is to say of a pause that is no figure.
+    var pauseLine: String? { pause.map { "\(Terminal.shown(namespace)) \($0.sentence)" } }
+
+    var pauseMembers: [(String, JSONValue)] {
+        [("pausedAt", .seconds(pause?.time)), ("pauseReason", .text(pause?.reason))]
+    }
+}

@@ -50,7 +50,7 @@ let package = Package(
             name: "LullCommand",
             dependencies: [
                 "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis",
-                "LullHTTP", "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
+                "LullHTTP", "LullInspection", "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
             ],
             swiftSettings: settings),
         .target(

@@ -71,26 +71,17 @@ enum Snapshot {
             figures.sort { $0.counters.submitted > $1.counters.submitted }
             figures.removeLast(left)
         }
-        var line = JSONLine()
-        line.object {
-            $0.member("lull", 1)
-            $0.member("process", lull_process())
-            $0.member("name", programName)
-            $0.member("time", seconds: time)
-            $0.member("left", left)
-            $0.array("debouncers", of: figures) { $0.append($1) }
-        }
-        return line.bytes + [UInt8(ascii: "\n")]
+        let line: JSONValue = [
+            "lull": .number(1), "process": .number(lull_process()), "name": .string(programName),
+            "time": .microseconds(time), "left": .number(left), "debouncers": .array(figures.map(\.json)),
+        ]
+        return line.text + [UInt8(ascii: "\n")]
     }
 
     /// Returns the line for a reader that is refused.
     static func refusal(_ reason: String) -> [UInt8] {
-        var line = JSONLine()
-        line.object {
-            $0.member("lull", 1)
-            $0.member("refused", reason)
-        }
-        return line.bytes + [UInt8(ascii: "\n")]
+        let line: JSONValue = ["lull": .number(1), "refused": .string(reason)]
+        return line.text + [UInt8(ascii: "\n")]
     }
 
     private static let programName: String = {
@@ -99,27 +90,26 @@ enum Snapshot {
     }()
 }
 
-extension JSONLine {
-    fileprivate mutating func append(_ figures: Snapshot.Figures) {
-        object {
-            $0.member("id", figures.number)
-            $0.member("where", figures.site)
-            $0.member("kind", figures.kind)
-            $0.member("policy", figures.policy)
-            $0.member("keys", figures.keys)
-            $0.member("pending", figures.counters.pending)
-            $0.member("waiting", figures.waiting)
-            $0.member("dueIn", seconds: figures.dueIn?.nanoseconds)
-            $0.member("running", figures.running)
-            $0.member("started", figures.started)
-            $0.member("submitted", figures.counters.submitted)
-            $0.member("executed", figures.counters.executed)
-            $0.member("superseded", figures.counters.superseded)
-            $0.member("absorbed", figures.counters.absorbed)
-            $0.member("cancelled", figures.counters.cancelled)
-            $0.member("rejected", figures.counters.rejected)
-            $0.member("failed", figures.counters.failed)
-            $0.member("restarted", figures.counters.restarted)
-        }
+extension Snapshot.Figures {
+    fileprivate var json: JSONValue {
+        [
+            "id": .number(number), "where": .string(site), "kind": .string(kind), "policy": .string(policy),
+            "keys": .number(keys), "pending": .number(counters.pending), "waiting": .number(waiting),
+            "dueIn": .microseconds(dueIn?.nanoseconds), "running": .number(running), "started": .number(started),
+            "submitted": .number(counters.submitted), "executed": .number(counters.executed),
+            "superseded": .number(counters.superseded), "absorbed": .number(counters.absorbed),
+            "cancelled": .number(counters.cancelled), "rejected": .number(counters.rejected),
+            "failed": .number(counters.failed), "restarted": .number(counters.restarted),
+        ]
+    }
+}
+
+extension JSONValue {
+    /// Nanoseconds, zero or more, as seconds in whole microseconds; null for nil.
+    static func microseconds(_ nanoseconds: Int64?) -> JSONValue {
+        guard let nanoseconds else { return .null }
+        let (seconds, rest) = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000 / 1000)
+        // A million more, so that no leading zero is missing.
+        return .json(Array("\(seconds).\(String(1_000_000 + rest).dropFirst())".utf8))
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Lull
 import LullHTTP
+import LullInspection
 import TestSupport
 import Testing
 
@@ -12,11 +13,7 @@ import Testing
 struct ServeLookTests {
     private static let second: Int64 = 1_000_000_000
 
-    private func text(_ json: JSONValue) -> String {
-        var text: [UInt8] = []
-        json.append(to: &text)
-        return String(decoding: text, as: UTF8.self)
-    }
+    private func text(_ json: JSONValue) -> String { String(decoding: json.text, as: UTF8.self) }
 
     // MARK: - Instants
 

@@ -19,7 +19,7 @@ struct SnapshotTests {
     @Test func `names the program, and has one line`() throws {
         let line = Snapshot.line(about: [], at: 12_034_500_000)
         #expect(line.last == UInt8(ascii: "\n") && line.filter { $0 == UInt8(ascii: "\n") }.count == 1)
-        let object = try #require(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        let object = try #require(JSONSerialization.jsonObject(with: Data(value.text)) as? [String: Any])
         #expect(object.number("lull") == 1)
         #expect(object.number("process") == Int(getpid()))
         #expect(object.seconds("time") == 12.0345)
@@ -114,13 +114,8 @@ struct SnapshotTests {
 
     @Test func `writes any text as JSON`() throws {
         let text = "a\"b\\c\u{1}\n\u{1F600}é"
-        var line = JSONLine()
-        line.object {
-            $0.member("text", text)
-            $0.member("small", seconds: 1_000)
-            $0.member("none", seconds: nil)
-        }
-        let object = try #require(JSONSerialization.jsonObject(with: Data(line.bytes)) as? [String: Any])
+        let value: JSONValue = ["text": .string(text), "small": .microseconds(1_000), "none": .microseconds(nil)]
+        let object = try #require(JSONSerialization.jsonObject(with: Data(value.text)) as? [String: Any])
         #expect(object.text("text") == text)
         #expect(object.seconds("small") == 0.000001)
         #expect(object["none"] is NSNull)

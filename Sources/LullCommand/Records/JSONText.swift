@@ -1,4 +1,7 @@
 internal import Foundation
+internal import Lull
+internal import LullCore
+internal import LullInspection
 
 /// Reads and writes JSON strings as bytes, and brings keys into the canonical form in which they are compared.
 enum JSONText {
@@ -136,7 +139,7 @@ enum JSONText {
         forEachPiece(of: content) { piece in
             switch piece {
             case .bytes(let slice): text.append(contentsOf: slice)
-            case .scalar(let scalar) where scalar.isASCII: appendEscaped(UInt8(ascii: scalar), to: &text)
+            case .scalar(let scalar) where scalar.isASCII: text.append(escaped: UInt8(ascii: scalar))
             case .scalar(let scalar):
                 text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             case .surrogate(let unit): appendUnit(unit, to: &text)
@@ -160,7 +163,7 @@ enum JSONText {
             while position < bytes.count {
                 let end = endOfUnescaped(in: bytes, from: position)
                 text.append(contentsOf: bytes.part(position..<end))
-                if end < bytes.count { appendEscaped(bytes[end], to: &text) }
+                if end < bytes.count { text.append(escaped: bytes[end]) }
                 position = end + 1
             }
             text.append(UInt8(ascii: "\""))
@@ -189,25 +192,30 @@ enum JSONText {
         return text
     }
 
-    private static func appendEscaped(_ byte: UInt8, to text: inout [UInt8]) {
-        switch byte {
-        case UInt8(ascii: "\""): text.append("\\\"")
-        case UInt8(ascii: "\\"): text.append("\\\\")
-        case 0x08: text.append("\\b")
-        case 0x0C: text.append("\\f")
-        case 0x0A: text.append("\\n")
-        case 0x0D: text.append("\\r")
-        case 0x09: text.append("\\t")
-        case 0..<0x20: appendUnit(UInt16(byte), to: &text)
-        default: text.append(byte)
-        }
-    }
-
     private static func appendUnit(_ unit: UInt16, to text: inout [UInt8]) {
         text.append("\\u")
         for shift in [12, 8, 4, 0] {
             let digit = UInt8(truncatingIfNeeded: unit >> shift) & 15
             text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
+    }
+}
+
+extension JSONValue {
+    static func number(_ number: (some BinaryInteger)?) -> JSONValue { number.map { .number($0) } ?? .null }
+    static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    /// A string, or an object if the bytes are not UTF-8.
+    static func bytes(_ bytes: [UInt8]) -> JSONValue { .json(JSONText.json(bytes)) }
+
+    /// Nanoseconds, written in seconds.
+    static func seconds(_ nanoseconds: Int64) -> JSONValue {
+        var text: [UInt8] = []
+        DecimalSeconds.append(nanoseconds, to: &text)
+        return .json(text)
+    }
+
+    static func seconds(_ duration: Duration?) -> JSONValue {
+        duration.map { .seconds(CoreDuration($0).nanoseconds) } ?? .null
     }
 }

@@ -1,6 +1,5 @@
 internal import CLullCommand
 internal import LullCore
-internal import LullDurable
 
 /// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard
 /// input.

@@ -1,4 +1,5 @@
 internal import LullHTTP
+internal import LullInspection
 
 /// Why a request is refused: a status and a sentence.
 struct HTTPRefusal: Error, Sendable {
@@ -26,9 +27,7 @@ extension HTTPRequest {
 
 extension HTTPAnswer {
     static func json(_ status: Int, _ json: JSONValue, _ fields: [(name: String, value: String)] = []) -> HTTPAnswer {
-        var text: [UInt8] = []
-        json.appendLine(to: &text)
-        return HTTPAnswer(status, "application/json", text, [("Cache-Control", "no-store")] + fields)
+        HTTPAnswer(status, "application/json", json.text + Array("\n".utf8), [("Cache-Control", "no-store")] + fields)
     }
 
     static func refusal(_ refusal: HTTPRefusal) -> HTTPAnswer {

@@ -3,6 +3,7 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullHTTP
+internal import LullInspection
 
 /// What the page of `lull serve` asks for.
 struct PageEndpoint: Sendable {
@@ -176,9 +177,9 @@ struct PageEndpoint: Sendable {
 
     private func count(_ request: HTTPRequest) async throws -> HTTPAnswer {
         let action = request.argument("action") ?? ""
-        let change = try change(action, request)
+        let target = try target(of: action, request)
         let count: Int
-        switch change {
+        switch target {
         case .keys(let keys): count = keys.count
         case .selectedKeys(let selection):
             let found = try await store.count(matching: selection, in: try namespace(request))
@@ -194,7 +195,7 @@ struct PageEndpoint: Sendable {
     // MARK: - Acting
 
     /// What an action changes.
-    private enum Change {
+    private enum ActionTarget {
         case keys([[UInt8]])
         case selectedKeys(DurableSelection)
         case runs([Int64])
@@ -234,8 +235,8 @@ struct PageEndpoint: Sendable {
             return ("submitted generation \(receipt.generation)", [])
         default: break
         }
-        let change = try change(action, request)
-        switch (action, change) {
+        let target = try target(of: action, request)
+        switch (action, target) {
         case ("flush", .keys(let keys)):
             let count = try await store.change(.flush, .keys(keys), in: namespace).count
             return ("flushed \(counted(count, "key"))", [])
@@ -318,7 +319,7 @@ struct PageEndpoint: Sendable {
         return DurableSelection(prefix: prefix ?? [], olderThan: olderThan.map { Duration($0) }, error: error)
     }
 
-    private func change(_ action: String, _ request: HTTPRequest) throws(HTTPRefusal) -> Change {
+    private func target(of action: String, _ request: HTTPRequest) throws(HTTPRefusal) -> ActionTarget {
         let isOfRuns = action == "retry" || action == "discard"
         guard isOfRuns || action == "flush" || action == "cancel" else {
             throw HTTPRefusal(status: 400, reason: "action must be flush, cancel, retry or discard")

@@ -1,5 +1,6 @@
 internal import Lull
 internal import LullCore
+internal import LullInspection
 
 /// The instants of what looks at a store find as durations.
 ///

@@ -3,6 +3,7 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullHTTP
+internal import LullInspection
 
 /// Looks at the store for all pages that are open: once a second, however many they are, and now and then without any.
 ///
@@ -210,9 +211,8 @@ final class StoreMonitor: Sendable {
 
     /// Tells each page that the store is away.
     private func send(away why: String) {
-        var data: [UInt8] = []
-        JSONValue.object([("at", .instant(Self.now)), ("away", .text(why))]).append(to: &data)
-        let event = EventStream.Event("look", data)
+        let data: JSONValue = ["at": .instant(Self.now), "away": .text(why)]
+        let event = EventStream.Event("look", data.text)
         state.change { state in
             for id in state.viewers.keys { state.viewers[id]?.tell(.away(why), event) }
         }

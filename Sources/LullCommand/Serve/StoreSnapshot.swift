@@ -1,6 +1,7 @@
 internal import Lull
 internal import LullCore
 internal import LullDurable
+internal import LullInspection
 
 /// What a look shows a page, as lists of elements that are JSON. It has no durations, so that it is the same until
 /// something changes.
@@ -14,11 +15,7 @@ struct StoreSnapshot: Equatable {
 
         init(_ name: String, _ elements: [JSONValue]) {
             self.name = name
-            self.elements = elements.map { element in
-                var text: [UInt8] = []
-                element.append(to: &text)
-                return text
-            }
+            self.elements = elements.map(\.text)
         }
 
         fileprivate var json: JSONValue { .array(elements.map { .json($0) }) }
@@ -53,13 +50,11 @@ struct StoreSnapshot: Equatable {
         let inner: [(String, JSONValue)] =
             [("namespace", .text(namespace))]
             + detail.compactMap { list in text(list, true).map { (list.name, $0) } }
-        var data: [UInt8] = []
-        JSONValue.object(
+        return JSONValue.object(
             [("at", .instant(instant)), ("away", .null)] + members
                 + common.compactMap { list in text(list, false).map { (list.name, $0) } }
                 + [("detail", namespace == nil ? .null : .object(inner))]
-        ).append(to: &data)
-        return data
+        ).text
     }
 
     /// Returns elements of which those that were there before are ranges.

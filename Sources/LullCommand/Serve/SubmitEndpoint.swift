@@ -2,6 +2,7 @@ internal import Lull
 internal import LullCore
 internal import LullDurable
 internal import LullHTTP
+internal import LullInspection
 
 /// Submits by HTTP: `POST /v1/NAMESPACE/KEY`, and hooks.
 struct SubmitEndpoint: Sendable {

@@ -1,7 +1,6 @@
 internal import CLullCommand
-internal import Lull
-internal import LullCore
 internal import LullDurable
+internal import LullInspection
 
 /// `lull list`: the keys of a namespace that have work, or with `--ended` what has become of submits.
 struct ListCommand {

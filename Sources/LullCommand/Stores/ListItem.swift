@@ -1,4 +1,5 @@
 internal import LullDurable
+internal import LullInspection
 
 /// What commands list: a row of a table, or with `--json` an object on a line.
 protocol ListItem {

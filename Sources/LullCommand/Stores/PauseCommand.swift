@@ -1,6 +1,6 @@
-internal import Lull
 internal import LullCore
 internal import LullDurable
+internal import LullInspection
 
 /// `lull pause` and `lull resume`.
 enum PauseCommand {

@@ -1,8 +1,6 @@
-internal import CLullCommand
-internal import CLullSystem
-internal import Lull
 internal import LullCore
 internal import LullDurable
+internal import LullInspection
 
 struct StoreStatus {
     var namespaces: [DurableStatus]

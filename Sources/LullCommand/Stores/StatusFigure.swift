@@ -1,5 +1,6 @@
 internal import Lull
 internal import LullCore
+internal import LullInspection
 
 /// A figure of a status: its names, its unit and its sentence, once. Tables, lines, JSON, metrics and `--fail-if` are
 /// made from it.

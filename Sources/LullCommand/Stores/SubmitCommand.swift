@@ -1,6 +1,6 @@
 internal import CLullCommand
-internal import LullCore
 internal import LullDurable
+internal import LullInspection
 
 /// `lull submit`: submits one value to a store, and returns when it has been recorded.
 enum SubmitCommand {
@@ -20,9 +20,7 @@ enum SubmitCommand {
             token: options.token, context: options.context)
         let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
         guard options.printsObjects else { return ExitStatus.success }
-        var line: [UInt8] = []
-        receipt.json.appendLine(to: &line)
-        return OutputBuffer.printDone("the value was recorded", as: line)
+        return OutputBuffer.printDone("the value was recorded", as: receipt.json.text + Array("\n".utf8))
     }
 
     /// Throws if something is piped in: without VALUE an empty value would be recorded in its place.

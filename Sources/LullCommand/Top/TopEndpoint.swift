@@ -1,5 +1,6 @@
 internal import Lull
 internal import LullHTTP
+internal import LullInspection
 
 /// What `lull top --page` answers: its page, and events with what the program says.
 final class TopEndpoint: Sendable {
@@ -70,9 +71,7 @@ final class TopEndpoint: Sendable {
     }
 
     func publish(_ content: JSONValue) {
-        var text: [UInt8] = []
-        content.append(to: &text)
-        let event = EventStream.Event("look", text)
+        let event = EventStream.Event("look", content.text)
         state.change { state in
             state.latest = event
             for viewer in state.viewers { viewer.publish(event) }

@@ -2,6 +2,7 @@ internal import CLullCommand
 internal import CLullSockets
 internal import CLullSystem
 internal import LullHTTP
+internal import LullInspection
 
 /// `lull top --page`: a page with what a program says of its debouncers, until a signal ends it.
 ///

@@ -1,6 +1,7 @@
 internal import CLullCommand
 internal import LullCharts
 internal import LullCore
+internal import LullInspection
 internal import LullTuning
 
 /// `lull simulate`: runs a trace through the engine in virtual time, where executions take no time, or the time that is

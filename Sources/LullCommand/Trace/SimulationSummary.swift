@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullInspection
 internal import LullTuning
 
 /// The result of a simulation.

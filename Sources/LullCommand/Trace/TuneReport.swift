@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullInspection
 internal import LullTuning
 
 /// The report of `lull tune`: a table for each kind of policy, and the suggested waits.

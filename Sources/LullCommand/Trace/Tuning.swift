@@ -1,6 +1,7 @@
 internal import CLullCommand
 internal import LullCharts
 internal import LullCore
+internal import LullInspection
 internal import LullTuning
 
 /// `lull tune`: what each wait would have cost and saved on a recorded trace, and which one to choose.

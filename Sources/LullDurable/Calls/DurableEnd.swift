@@ -1,5 +1,3 @@
-package import LullCore
-
 /// How a range of submits has ended: an answer of ``DurableCoalescer/ended(of:limit:)``.
 ///
 /// A store returns keys as bytes. A ``DurableDebouncer`` returns keys of its type, or nil if no key of the type has the

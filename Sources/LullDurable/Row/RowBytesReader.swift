@@ -1,5 +1,3 @@
-package import LullCore
-
 /// Reads parts from bytes.
 package struct RowBytesReader: RowCoder {
     package typealias Failure = DurableError

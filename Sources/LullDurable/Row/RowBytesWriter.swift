@@ -1,5 +1,3 @@
-package import LullCore
-
 /// Writes parts as bytes.
 package struct RowBytesWriter: RowCoder {
     package typealias Failure = Never

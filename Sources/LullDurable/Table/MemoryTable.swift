@@ -11,7 +11,7 @@ package struct MemoryTable: StoreTable {
     /// The number of the next new namespace.
     private var nextNamespace: Int64 = 0
     private var latestHandle: Int64 = 0
-    private var contents: [Int64: Contents] = [:]
+    private var contents: [Int64: NamespaceContents] = [:]
     /// What was written since `takeWritten`.
     private var written = WrittenWakes()
 
@@ -19,7 +19,7 @@ package struct MemoryTable: StoreTable {
     init(limits: DurableLimits = DurableLimits()) { self.limits = limits }
 
     /// The contents of one namespace.
-    fileprivate struct Contents {
+    fileprivate struct NamespaceContents {
         var rows: [[UInt8]: DurableEntry] = [:]
         var ends: [[UInt8]: [StoredEnd]] = [:]
         var dead: [Int64: StoredDead] = [:]
@@ -40,9 +40,9 @@ package struct MemoryTable: StoreTable {
         }
     }
 
-    private subscript(namespace: DurableNamespace) -> Contents {
-        get { contents[namespace.id] ?? Contents() }
-        _modify { yield &contents[namespace.id, default: Contents()] }
+    private subscript(namespace: DurableNamespace) -> NamespaceContents {
+        get { contents[namespace.id] ?? NamespaceContents() }
+        _modify { yield &contents[namespace.id, default: NamespaceContents()] }
     }
 
     // MARK: - Rows

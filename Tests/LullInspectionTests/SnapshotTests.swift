@@ -19,7 +19,7 @@ struct SnapshotTests {
     @Test func `names the program, and has one line`() throws {
         let line = Snapshot.line(about: [], at: 12_034_500_000)
         #expect(line.last == UInt8(ascii: "\n") && line.filter { $0 == UInt8(ascii: "\n") }.count == 1)
-        let object = try #require(JSONSerialization.jsonObject(with: Data(value.text)) as? [String: Any])
+        let object = try #require(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
         #expect(object.number("lull") == 1)
         #expect(object.number("process") == Int(getpid()))
         #expect(object.seconds("time") == 12.0345)

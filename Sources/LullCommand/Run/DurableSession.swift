@@ -8,8 +8,8 @@ internal import LullDurable
 /// transaction. It claims what falls due, and completes it when it is written or its command has ended. If the program
 /// dies in between, that work may be done twice; it is never lost.
 ///
-/// Two state machines decide: ``DurableSessionPhase`` how far the session has got, and that of the library's worker what
-/// to claim and report. The worker's driver makes the calls of the store; the session carries out the runs.
+/// Two state machines decide: ``DurableSessionPhase`` how far the session has got, and that of the library's worker
+/// what to claim and report. The worker's driver makes the calls of the store; the session carries out the runs.
 struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var loop: EventLoop<Handler>
     let subcommand: Subcommand

@@ -6,8 +6,8 @@ import Testing
 @testable import LullCommand
 
 /// Submits by HTTP, on every store.
-@Suite("The door of lull serve", .ownThreads, .enabled(if: ServeProcess.isInstalled))
-struct ServeDoorTests {
+@Suite("Submits to lull serve", .ownThreads, .enabled(if: ServeProcess.isInstalled))
+struct ServeSubmitTests {
     private static func started(_ kind: TestStore.Kind = .file, _ options: [String] = []) throws -> (
         TestStore, ServeProcess
     ) {

@@ -1,5 +1,7 @@
 // What a program sees when it prints what calls return: one line each, for logs and messages, and not to be parsed.
 
+public import Foundation
+
 extension DurableReceipt: CustomStringConvertible {
     /// `submit 3 of key lamp in sync, due in 2 s`.
     public var description: String {
@@ -138,4 +140,9 @@ extension Duration {
         if milliseconds < 1000 { return "\(milliseconds) ms" }
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(Double(milliseconds) / 1000) s"
     }
+}
+
+extension DurableError: LocalizedError {
+    /// What `localizedDescription` returns: the ``description``.
+    public var errorDescription: String? { description }
 }

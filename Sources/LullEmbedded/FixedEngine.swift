@@ -74,10 +74,10 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
 
     /// Submits a value under a key (<doc:Semantics>, sections 3 and 4).
     ///
-    /// `wait` is the delay of this call alone; a negative one counts as zero. A throttle ignores it. A key that does
+    /// `delay` is that of this call alone; a negative one counts as zero. A throttle ignores it. A key that does
     /// not exist traps.
     public mutating func submit(
-        _ value: Value, for key: Int = 0, at instant: CoreInstant, wait: CoreDuration? = nil,
+        _ value: Value, for key: Int = 0, at instant: CoreInstant, after delay: CoreDuration? = nil,
         run: (FixedExecution<Value>) -> Void
     ) {
         advance(to: instant, run: run)
@@ -86,7 +86,7 @@ public struct FixedEngine<let keyCount: Int, Value: BitwiseCopyable>: ~Copyable 
             burstCount &+= 1
             slots[key].burst = burstCount
         }
-        switch slots[key].gate.submit(at: now, wait: wait, by: policy) {
+        switch slots[key].gate.submit(at: now, wait: delay, by: policy) {
         case .join, .fill: combine(value, key)
         case .absorb: counts.absorbed &+= 1
         case .lead:

@@ -101,27 +101,27 @@ struct FilterTests {
 
     @Test func `a record may have a delay of its own`() throws {
         let input = "a 40ms\nb 20ms\nc 30ms\nd 0\n"
-        let fields = ["filter", "--wait", "1h", "--at-end", "wait", "--key-field", "1", "--delay-field", "2"]
+        let fields = ["filter", "--wait", "1h", "--at-end", "wait", "--key-field", "1", "--after-field", "2"]
         #expect(try lull(fields, input: Array(input.utf8)).output == "d 0\nb 20ms\nc 30ms\na 40ms\n")
         let delimited = Array("a,,20ms\nb,,0\n".utf8)
         #expect(
             try lull(
                 [
-                    "filter", "--wait", "1h", "--at-end", "wait", "--key-field", "1", "--delay-field", "3",
+                    "filter", "--wait", "1h", "--at-end", "wait", "--key-field", "1", "--after-field", "3",
                     "--delimiter", ",",
                 ],
                 input: delimited
             ).output == "b,,0\na,,20ms\n")
         let json = "{\"k\":1,\"d\":\"20ms\"}\n{\"k\":2,\"d\":\"\\u0031ms\"}\n"
         let outcome = try lull(
-            "filter", "--wait", "1h", "--at-end", "wait", "--key-json", "/k", "--delay-json", "/d", input: json)
+            "filter", "--wait", "1h", "--at-end", "wait", "--key-json", "/k", "--after-json", "/d", input: json)
         #expect(outcome.ending == 0)
         #expect(outcome.lines == ["{\"k\":2,\"d\":\"\\u0031ms\"}", "{\"k\":1,\"d\":\"20ms\"}"])
     }
 
     @Test func `records without their delay are reported and skipped`() throws {
         let fields = try lull(
-            "filter", "--wait", "0", "--delay-field", "2", "--stats", input: "a 1ms\nb\nc soon\nd 5\ne -1s\n")
+            "filter", "--wait", "0", "--after-field", "2", "--stats", input: "a 1ms\nb\nc soon\nd 5\ne -1s\n")
         #expect(fields.ending == 0)
         #expect(fields.output == "a 1ms\n")
         #expect(
@@ -132,14 +132,14 @@ struct FilterTests {
                 "lull: 3 records skipped: unreadable delay",
             ])
         #expect(count("skipped", in: fields.errors) == 4)
-        let json = try lull("filter", "--wait", "0", "--delay-json", "/d", input: "{\"d\":5}\n{}\nx\n")
+        let json = try lull("filter", "--wait", "0", "--after-json", "/d", input: "{\"d\":5}\n{}\nx\n")
         #expect(json.output == "")
         #expect(json.errorLines.first == "lull: line 1 skipped: its delay must be a string such as \"500ms\", not 5")
         #expect(json.errorLines.count == 3)
         // A throttle ignores delays, but no record goes unread.
-        let throttled = try lull("filter", "--throttle", "1h", "--delay-field", "1", input: "1ms\n5\n1h\n")
+        let throttled = try lull("filter", "--throttle", "1h", "--after-field", "1", input: "1ms\n5\n1h\n")
         #expect(throttled.output == "1ms\n1h\n")
-        let strict = try lull("filter", "--wait", "0", "--delay-field", "1", "--strict", input: "0\nsoon\n0\n")
+        let strict = try lull("filter", "--wait", "0", "--after-field", "1", "--strict", input: "0\nsoon\n0\n")
         #expect(strict.ending == 65)
         #expect(strict.output == "0\n")
         #expect(strict.errors.hasPrefix("lull: line 2: its delay \"soon\" is not a duration"))

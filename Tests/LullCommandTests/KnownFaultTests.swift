@@ -57,7 +57,7 @@ struct KnownFaultTests {
 
     @Test func `no delay replaces a long one in a record, too`() throws {
         let filter = try ToolProcess(
-            ["filter", "--wait", "1s", "--key-field", "2", "--delay-field", "1", "--format", "jsonl"])
+            ["filter", "--wait", "1s", "--key-field", "2", "--after-field", "1", "--format", "jsonl"])
         filter.send("5h k far\n0 k now\n")
         #expect(try filter.line().contains(#""value":"0 k now","count":2,"edge":"trailing""#))
         let outcome = try filter.finish()

@@ -50,8 +50,8 @@ struct RecordingTests {
     }
 
     @Test(arguments: [
-        "--delay-field 2", "--delay-field 2 --delay-rule extend --spacing 100ms",
-        "--delay-field 2 --edges both --combine collect --max-wait 50ms",
+        "--after-field 2", "--after-field 2 --delay-rule extend --spacing 100ms",
+        "--after-field 2 --edges both --combine collect --max-wait 50ms",
     ])
     func `a recording with delays is replayed exactly`(_ options: String) throws {
         let policy = "--wait 20ms \(options)".split(separator: " ").map(String.init)
@@ -61,7 +61,7 @@ struct RecordingTests {
         #expect(live.outcome.errorLines.count == 1)
         let waits = try live.lines.map { try members($0)["wait"] }
         #expect(waits == ["70ms", "1ms", "5ms", "0s", "30ms", "1500us", "40ms", "1ms"])
-        let rest = policy.filter { !$0.hasPrefix("--delay-field") && $0 != "2" }
+        let rest = policy.filter { !$0.hasPrefix("--after-field") && $0 != "2" }
         let replayed = try lull(
             ["simulate", "--format", "jsonl"] + rest + ["-"], input: Array(live.lines.joined(separator: "\n").utf8))
         #expect(replayed.ending == 0)
@@ -70,7 +70,7 @@ struct RecordingTests {
     }
 
     @Test func `a delay that never ends is recorded`() throws {
-        let (_, lines) = try record(["filter", "--wait", "0", "--delay-field", "1"], "9999999h\n")
+        let (_, lines) = try record(["filter", "--wait", "0", "--after-field", "1"], "9999999h\n")
         let replayed = try lull(
             ["simulate", "--wait", "0", "--at-end", "flush", "--format", "jsonl", "-"], input: Array(lines[0].utf8))
         #expect(replayed.output.contains(#""edge":"flush""#), "\(lines) \(replayed.errors)")

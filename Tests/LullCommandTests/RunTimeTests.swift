@@ -134,7 +134,7 @@ struct RunTimeTests {
         let outcome = try lull(
             [
                 "run", "--wait", "20ms", "--combine", "collect", "--while-running", "restart", "--at-end", "wait",
-                "--delay-field", "2", "--stats", "--", "sh", "-c", "cut -c1; [ $LULL_COUNT = 2 ] || sleep 600",
+                "--after-field", "2", "--stats", "--", "sh", "-c", "cut -c1; [ $LULL_COUNT = 2 ] || sleep 600",
             ], input: Array("a 20ms\nb 1500ms\n".utf8))
         #expect(outcome.errors.contains("executed 2"), "\(outcome.errors)")
         #expect(outcome.ending == 0)

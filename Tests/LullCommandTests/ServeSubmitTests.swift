@@ -39,7 +39,7 @@ struct ServeSubmitTests {
 
     @Test func `a delay, a token and a context come with the header`() throws {
         let (store, serve) = try Self.started()
-        let fields = ["Lull-Delay": "2s", "Idempotency-Key": "once", "Lull-Context": "trace-1"]
+        let fields = ["Lull-After": "2s", "Idempotency-Key": "once", "Lull-Context": "trace-1"]
         let first = try serve.post("/v1/default/a", "1", fields)
         #expect(first.object["dueIn"] as? Double == 2)
         let again = try serve.post("/v1/default/a", "1", fields)
@@ -49,7 +49,7 @@ struct ServeSubmitTests {
         _ = try store.run("flush a")
         let worked = try store.run("run --at-end wait -- sh -c", [#"printf %s "$LULL_CONTEXT""#])
         #expect(worked.output == "trace-1")
-        #expect(try serve.post("/v1/default/a", "1", ["Lull-Delay": "2"]).error.hasPrefix("Lull-Delay: "))
+        #expect(try serve.post("/v1/default/a", "1", ["Lull-After": "2"]).error.hasPrefix("Lull-After: "))
     }
 
     @Test func `what cannot be recorded is refused with the reason`() throws {
@@ -79,7 +79,7 @@ struct ServeSubmitTests {
         #expect(try store.status() == before)
     }
 
-    @Test(arguments: ["Idempotency-Key", "Lull-Delay", "Lull-Context"])
+    @Test(arguments: ["Idempotency-Key", "Lull-After", "Lull-Context"])
     func `a field that says how to record is not ignored when it comes twice`(_ name: String) throws {
         let (store, serve) = try Self.started()
         let answer = try serve.post("/v1/default/a", "1", [name: "1s", name.lowercased(): "2s"])

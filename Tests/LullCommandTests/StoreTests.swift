@@ -22,7 +22,7 @@ struct StoreTests {
 
     @Test func `the delay of a record is that of its submit`() throws {
         let outcome = try store.run(
-            "filter --wait 1h --key-field 1 --delay-field 2 --at-end wait", input: "lamp 300ms\nfan 0\n")
+            "filter --wait 1h --key-field 1 --after-field 2 --at-end wait", input: "lamp 300ms\nfan 0\n")
         #expect(outcome.ending == 0)
         #expect(outcome.lines == ["fan 0", "lamp 300ms"])
     }

@@ -30,7 +30,8 @@ struct FixedEngineTests {
                 case .submit:
                     values.append(operation.value ?? .null)
                     engine.submit(
-                        values.count - 1, for: try #require(key), at: at, wait: operation.wait.map { CoreDuration($0) },
+                        values.count - 1, for: try #require(key), at: at,
+                        after: operation.wait.map { CoreDuration($0) },
                         run: take)
                 case .flush: engine.flush(key, at: at, run: take)
                 case .cancel: engine.cancel(key, at: at, run: take)
@@ -88,7 +89,7 @@ struct FixedEngineTests {
                 model.endAll()
                 model.submit(key, at: at, wait: wait)
                 engine.submit(
-                    submits, for: number(key), at: CoreInstant(at), wait: wait.map { CoreDuration($0) }, run: take)
+                    submits, for: number(key), at: CoreInstant(at), after: wait.map { CoreDuration($0) }, run: take)
                 submits += 1
             case .flush(let key, let at):
                 model.advance(to: at)

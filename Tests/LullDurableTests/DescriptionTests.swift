@@ -34,6 +34,11 @@ import Testing
             ])
     }
 
+    @Test func `an alert shows the text of an error`() {
+        let error: any Error = DurableError.refused("the server is away")
+        #expect(error.localizedDescription == "not recorded: the server is away")
+    }
+
     @Test func `what is listed is readable`() async throws {
         let sync = try await fixture.debouncer()
         #expect("\(try await sync.status())" == "n: no work")

@@ -226,7 +226,7 @@ struct InboxTests {
         try sql("SELECT submit('n', 'k', 'text', context => 'c 1')")
         try sql(#"SELECT submit('n', 'k', '{"a": 1}'::jsonb)"#)
         try sql(#"SELECT submit('n', '\x6b'::bytea, '\xff61ff'::bytea, token => 't', context => 'c 2')"#)
-        try sql("SELECT submit('n', 'later', 'x', wait => '1 min')")
+        try sql("SELECT submit('n', 'later', 'x', after => '1 min')")
         let runs = try await claim(store)
         #expect(runs.map(\.values) == [[Array("text".utf8), Array(#"{"a": 1}"#.utf8), [255, 97, 255]]])
         #expect(runs.map(\.context) == ["c 2"])

@@ -51,7 +51,7 @@ struct FixedEngineRun: ~Copyable {
     mutating func perform(_ call: Call, at now: CoreInstant) {
         let write = { [scenario] in Self.write($0, scenario) }
         switch call {
-        case .submit(let value, let key, let wait): engine.submit(value, for: key, at: now, wait: wait, run: write)
+        case .submit(let value, let key, let wait): engine.submit(value, for: key, at: now, after: wait, run: write)
         case .flush(let key): engine.flush(key, at: now, run: write)
         case .cancel(let key): engine.cancel(key, at: now, run: write)
         }

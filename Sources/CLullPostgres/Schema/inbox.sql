@@ -43,29 +43,29 @@ END $$;
 -- Submits a value. wait: a delay of this submit alone; with a token, one that is repeated counts once; context travels
 -- with the value to the handler.
 CREATE OR REPLACE FUNCTION submit(
-    namespace text, key bytea, value bytea, wait interval DEFAULT NULL, token text DEFAULT NULL,
+    namespace text, key bytea, value bytea, after interval DEFAULT NULL, token text DEFAULT NULL,
     notify boolean DEFAULT true, context text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql VOLATILE
-RETURN append(namespace, key, 'submit', wait, value, token, context, notify);
+RETURN append(namespace, key, 'submit', after, value, token, context, notify);
 
 CREATE OR REPLACE FUNCTION submit(
-    namespace text, key text, value text, wait interval DEFAULT NULL, token text DEFAULT NULL,
+    namespace text, key text, value text, after interval DEFAULT NULL, token text DEFAULT NULL,
     notify boolean DEFAULT true, context text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql VOLATILE
 RETURN append(
-    namespace, convert_to(key, 'UTF8'), 'submit', wait, convert_to(value, 'UTF8'), token, context, notify);
+    namespace, convert_to(key, 'UTF8'), 'submit', after, convert_to(value, 'UTF8'), token, context, notify);
 
 CREATE OR REPLACE FUNCTION submit(
-    namespace text, key text, value jsonb, wait interval DEFAULT NULL, token text DEFAULT NULL,
+    namespace text, key text, value jsonb, after interval DEFAULT NULL, token text DEFAULT NULL,
     notify boolean DEFAULT true, context text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql VOLATILE
 RETURN append(
-    namespace, convert_to(key, 'UTF8'), 'submit', wait, convert_to(value::text, 'UTF8'), token, context, notify);
+    namespace, convert_to(key, 'UTF8'), 'submit', after, convert_to(value::text, 'UTF8'), token, context, notify);
 
 -- Says that a key is still busy: what is pending falls due later, as after a submit.
-CREATE OR REPLACE FUNCTION touch(namespace text, key text, wait interval DEFAULT NULL, notify boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION touch(namespace text, key text, after interval DEFAULT NULL, notify boolean DEFAULT true)
 RETURNS bigint LANGUAGE sql VOLATILE
-RETURN append(namespace, convert_to(key, 'UTF8'), 'touch', wait, NULL, NULL, NULL, notify AND wait IS NOT NULL);
+RETURN append(namespace, convert_to(key, 'UTF8'), 'touch', after, NULL, NULL, NULL, notify AND after IS NOT NULL);
 
 -- Makes executable now what is pending of a key, or waits for another attempt.
 CREATE OR REPLACE FUNCTION flush(namespace text, key text, notify boolean DEFAULT true)
@@ -77,9 +77,9 @@ CREATE OR REPLACE FUNCTION cancel(namespace text, key text) RETURNS bigint LANGU
 RETURN append(namespace, convert_to(key, 'UTF8'), 'cancel', NULL, NULL, NULL, NULL, false);
 
 -- The same for keys of any bytes.
-CREATE OR REPLACE FUNCTION touch(namespace text, key bytea, wait interval DEFAULT NULL, notify boolean DEFAULT true)
+CREATE OR REPLACE FUNCTION touch(namespace text, key bytea, after interval DEFAULT NULL, notify boolean DEFAULT true)
 RETURNS bigint LANGUAGE sql VOLATILE
-RETURN append(namespace, key, 'touch', wait, NULL, NULL, NULL, notify AND wait IS NOT NULL);
+RETURN append(namespace, key, 'touch', after, NULL, NULL, NULL, notify AND after IS NOT NULL);
 
 CREATE OR REPLACE FUNCTION flush(namespace text, key bytea, notify boolean DEFAULT true)
 RETURNS bigint LANGUAGE sql VOLATILE

@@ -27,8 +27,8 @@ struct CommandOptions {
     var terminator: UInt8 { endsWithNull ? 0 : UInt8(ascii: "\n") }
     var keyField: Int?
     var keyPointer: JSONPointer?
-    var delayField: Int?
-    var delayPointer: JSONPointer?
+    var afterField: Int?
+    var afterPointer: JSONPointer?
     var delimiter: [UInt8]?
     var isStrict = false
     var maxKeys: Int?
@@ -111,7 +111,7 @@ struct CommandOptions {
     var combining: CombineRule { policy.combination ?? .latest }
 
     /// How to find the delay of a record; nil if records have none of their own.
-    var delayPart: RecordPart? { part(delayField, delayPointer) }
+    var afterPart: RecordPart? { part(afterField, afterPointer) }
 
     private func part(_ field: Int?, _ pointer: JSONPointer?) -> RecordPart? {
         if let pointer { return .json(pointer) }

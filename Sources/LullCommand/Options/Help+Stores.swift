@@ -201,7 +201,7 @@ extension Help {
             """,
             """
             POST /v1/NAMESPACE/KEY submits the body, and is answered 202 with the receipt once it is recorded, never \
-            before. Header Idempotency-Key: a repeated submit with the same one counts once. Lull-Delay: 5s is the \
+            before. Header Idempotency-Key: a repeated submit with the same one counts once. Lull-After: 5s is the \
             delay of this submit, and Lull-Context travels with it as LULL_CONTEXT. 400 says what is wrong, 401 and \
             403 who may not, 404 that there is no such namespace, 413 that the value is too large, 429 that the store \
             is full and 503 that it is away: nothing was recorded then, unless "unknown": true says that the answer \

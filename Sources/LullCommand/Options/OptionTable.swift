@@ -36,7 +36,7 @@ extension Option {
             "delay-rule", of: policyOrTune,
             .choice("RULE", [("restart", DelayRule.restart), ("extend", .extend)]), \.delayRule,
             "whether a shorter delay replaces a longer one (restart, the default) or not (extend); for values with "
-                + "delays of their own, from --delay-field, --delay-json, lull submit --after, or \"wait\" in a trace",
+                + "delays of their own, from --after-field, --after-json, lull submit --after, or \"wait\" in a trace",
             .hasNoMeaningWith("throttle"), stored: { $0.policy.kind == .debounce ? $0.policy.delayRule : nil },
             default: { _ in .restart }),
         Option(
@@ -111,14 +111,14 @@ extension Option {
             "records are JSON, and the key is the value at a JSON pointer, such as /device/id",
             .excludes("key-field")),
         Option(
-            "delay-field", .records, of: readers, .field, \.delayField,
+            "after-field", .records, of: readers, .field, \.afterField,
             "the N-th field is the delay of this record alone, such as 500ms; a throttle ignores it"),
         Option(
-            "delay-json", .records, of: readers, .pointer, \.delayPointer,
-            "the same for JSON records: a string such as \"500ms\"", .excludes("delay-field")),
+            "after-json", .records, of: readers, .pointer, \.afterPointer,
+            "the same for JSON records: a string such as \"500ms\"", .excludes("after-field")),
         Option(
             "delimiter", .records, of: readers, .delimiter, \.delimiter,
-            "C separates fields, not blanks (\\t is a tab)", .needs("key-field", "delay-field")),
+            "C separates fields, not blanks (\\t is a tab)", .needs("key-field", "after-field")),
         Option(
             "max-keys", .records, of: readers, .number, \.maxKeys, "skip records that would open more than N keys",
             .hasNoMeaningWith("store")),

@@ -14,7 +14,7 @@ struct RecordInput: ~Copyable {
     }
 
     private let keyRule: KeyRule
-    private let delayPart: RecordPart?
+    private let afterPart: RecordPart?
     /// Whether every record must be JSON, to be merged.
     private let takesJSON: Bool
     private let isStrict: Bool
@@ -25,7 +25,7 @@ struct RecordInput: ~Copyable {
         var recording: TraceRecording?
         if let path = options.recording { recording = try TraceRecording(path, options) }
         keyRule = options.keyRule
-        delayPart = options.delayPart
+        afterPart = options.afterPart
         takesJSON = options.policy.combination == .mergeJSON
         isStrict = options.isStrict
         reader = RecordReader(STDIN_FILENO, terminator: options.terminator)
@@ -49,7 +49,7 @@ struct RecordInput: ~Copyable {
                 do throws(RecordFault) {
                     if takesJSON { try Self.checkJSON(record) }
                     let key = try keyRule.key(of: record)
-                    let wait = try delayPart?.delay(of: record)
+                    let wait = try afterPart?.delay(of: record)
                     append(record, key, wait: wait, at: now, &streams)
                     return .record(record, key, wait: wait)
                 } catch {

@@ -102,9 +102,9 @@ struct SubmitEndpoint: Sendable {
     }
 
     private static func delay(_ request: HTTPRequest) throws(HTTPRefusal) -> CoreDuration? {
-        guard let text = try only("Lull-Delay", request) else { return nil }
+        guard let text = try only("Lull-After", request) else { return nil }
         do throws(Refusal) { return try DurationText.read(text) } catch {
-            throw HTTPRefusal(status: 400, reason: "Lull-Delay: \(error.reason)")
+            throw HTTPRefusal(status: 400, reason: "Lull-After: \(error.reason)")
         }
     }
 

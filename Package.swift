@@ -26,6 +26,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "LullCore", swiftSettings: settings),
+        .target(name: "LullEngine", dependencies: ["LullCore"], swiftSettings: settings),
         .target(name: "LullEmbedded", dependencies: ["LullCore"], swiftSettings: settings),
         .target(name: "CLullSystem"),
         .target(name: "Lull", dependencies: ["LullCore", "CLullSystem"], swiftSettings: settings),
@@ -49,8 +50,9 @@ let package = Package(
         .executableTarget(
             name: "LullCommand",
             dependencies: [
-                "Lull", "LullCore", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres", "LullRedis",
-                "LullHTTP", "LullInspection", "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres", "CLullRedis",
+                "Lull", "LullCore", "LullEngine", "LullCharts", "LullDurable", "LullSQLite", "LullPostgres",
+                "LullRedis", "LullHTTP", "LullInspection", "LullTuning", "CLullSystem", "CLullSQLite", "CLullPostgres",
+                "CLullRedis",
             ],
             swiftSettings: settings),
         .target(
@@ -59,10 +61,12 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["Lull", "LullDurable"], path: "Tests/Support", swiftSettings: settings),
         .testTarget(
-            name: "LullCoreTests", dependencies: ["LullCore", "LullEmbedded", "LullReference", "TestSupport"],
+            name: "LullCoreTests",
+            dependencies: ["LullCore", "LullEngine", "LullEmbedded", "LullReference", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "LullTests", dependencies: ["Lull", "LullDispatch", "LullTesting", "LullReference", "TestSupport"],
+            name: "LullTests",
+            dependencies: ["Lull", "LullEngine", "LullDispatch", "LullTesting", "LullReference", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "LullDispatchTests", dependencies: ["LullDispatch", "LullTesting", "TestSupport"],

@@ -13,7 +13,7 @@ package struct Batch<Value> {
     }
 
     /// Creates a batch of values, of which there must be one.
-    init(_ values: [Value]) {
+    package init(all values: [Value]) {
         var earlier = values
         value = earlier.removeLast()
         self.earlier = earlier

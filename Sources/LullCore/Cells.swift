@@ -50,7 +50,7 @@ package enum Cells<Key, Value> {
     /// The values that are kept beside a slot's key, or wait at its executions, where all are.
     @inlinable
     @inline(__always)
-    static func collected(_ companion: Companion?) -> Collected<Value> {
+    package static func collected(_ companion: Companion?) -> Collected<Value> {
         // Proof: where all values are kept, every companion is of this class, and there is one wherever there are
         // values.
         unsafeDowncast(companion.unsafelyUnwrapped, to: Collected<Value>.self)
@@ -266,7 +266,7 @@ package final class Collected<Value>: Companions, @unchecked Sendable {
         if let companion { all = [companion] }
     }
 
-    init(all values: [Value]) {
+    package init(all values: [Value]) {
         back = values
     }
 

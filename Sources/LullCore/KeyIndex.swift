@@ -142,7 +142,7 @@ package struct KeyIndex: ~Copyable {
     /// after the last.
     ///
     /// - Parameter position: How far the search has come: zero at the beginning.
-    func next(_ hash: UInt, from position: inout UInt32) -> UInt32 {
+    package func next(_ hash: UInt, from position: inout UInt32) -> UInt32 {
         guard let directory else { return .max }
         let segment = directory[number(hash)]
         let hash = UInt32(truncatingIfNeeded: hash)
@@ -155,16 +155,6 @@ package struct KeyIndex: ~Copyable {
             // greatest.
             let slot = (entry ^ wanted) &- 1
             if slot < segment.slotMask { return slot }
-        }
-    }
-
-    /// Returns the slot that was stored under a hash and that `matches` confirms.
-    func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
-        var position: UInt32 = 0
-        while true {
-            let slot = next(hash, from: &position)
-            if slot == .max { return nil }
-            if matches(slot) { return slot }
         }
     }
 

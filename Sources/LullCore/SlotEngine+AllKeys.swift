@@ -2,7 +2,7 @@
 extension SlotEngine {
     // MARK: - One key
 
-    /// Carries out a call on one key: ``Engine/flush(_:at:)`` and ``Engine/cancel(_:running:at:)``.
+    /// Carries out a call on one key: a flush or a cancel.
     package mutating func call(_ kind: Sweep.Kind, at index: UInt32, _ instant: CoreInstant) {
         let now = advanceNow(to: instant)
         if index != .max, applyPendingSweeps(to: index) { apply(kind, to: index, at: now) }
@@ -17,7 +17,7 @@ extension SlotEngine {
         }
     }
 
-    /// Carries out a touch on one key: ``Engine/touch(_:at:wait:)``.
+    /// Carries out a touch on one key.
     package mutating func touch(_ index: UInt32, at instant: CoreInstant, wait: CoreDuration?) {
         let now = advanceNow(to: instant)
         guard index != .max, applyPendingSweeps(to: index) else { return }
@@ -103,10 +103,10 @@ extension SlotEngine {
         needsSlowPath = true
     }
 
-    /// Holds no values from now on: ``Engine/stopHolding(flushing:)``.
+    /// Holds no values from now on: `Engine.stopHolding(flushing:)`.
     package mutating func stopHolding(flushing: Bool) { heldRule = flushing ? .flush : .drop }
 
-    /// Carries out a call for all keys at once: ``Engine/sweep(_:at:)``.
+    /// Carries out a call for all keys at once.
     package mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) {
         let now = advanceNow(to: instant)
         advance(to: now, limit: .max)
@@ -131,7 +131,7 @@ extension SlotEngine {
 
     // MARK: - In portions
 
-    /// Begins a call for all keys: ``Engine/beginSweep(_:at:waiter:)``.
+    /// Begins a call for all keys: `Engine.beginSweep(_:at:waiter:)`.
     package mutating func beginSweep(_ kind: Sweep.Kind, at instant: CoreInstant, waiter: WaiterID?) -> Sweep {
         let now = advanceNow(to: instant)
         sweepNumber &+= 1
@@ -144,7 +144,7 @@ extension SlotEngine {
         return sweep
     }
 
-    /// Carries out a portion of a call for all keys: ``Engine/continueSweep(_:limit:)``.
+    /// Carries out a portion of a call for all keys: `Engine.continueSweep(_:limit:)`.
     package mutating func continueSweep(_ sweep: inout Sweep, limit: Int) {
         guard let mark = sweeps.first(where: { $0.number == sweep.number }) else {
             // Another call has applied this one to every key.

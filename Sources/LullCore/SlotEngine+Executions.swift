@@ -239,7 +239,7 @@ extension SlotEngine {
 
     // MARK: - Ends
 
-    /// Reports the end of an execution, and returns what became of its submits: ``Engine/ended(_:_:telling:at:)``.
+    /// Reports the end of an execution, and returns what became of its submits.
     package mutating func ended(_ run: RunID, _ ending: Ending, telling steps: Int) -> Verdict {
         let index = settledExecutions(of: run)
         guard index != .max, case let executions = keyExecutions[index],
@@ -298,7 +298,7 @@ extension SlotEngine {
     /// the limit counts it.
     package mutating func confirmStart(of run: RunID) { tentativeStarts.confirm(run.serial) }
 
-    /// Reports the end of a step of telling: ``Engine/told(_:at:)``.
+    /// Reports the end of a step of telling the outcome of an execution that has ended.
     package mutating func told(_ run: RunID) {
         let index = settledExecutions(of: run)
         guard index != .max, case let executions = keyExecutions[index],
@@ -477,7 +477,7 @@ extension SlotEngine {
     /// The state of an execution.
     package func state(of run: RunID) -> RunState { executions(of: run)?.pointee.find(run.serial)?.state ?? .ended }
 
-    /// Attaches a number to an execution that is running: ``Engine/attach(_:to:)``.
+    /// Attaches a number to an execution that is running.
     package mutating func attach(_ number: UInt, to run: RunID) -> RunState {
         var state = RunState.ended
         guard let executions = executions(of: run) else { return state }

@@ -148,7 +148,7 @@ extension SlotEngine {
 
     // MARK: - Time
 
-    /// Does everything that was due at `instant` or before: ``Engine/advance(to:limit:)``.
+    /// Does everything that was due at `instant` or before: `Engine.advance(to:limit:)`.
     package mutating func advance(to instant: CoreInstant, limit: Int) {
         let now = advanceNow(to: instant)
         var budget = limit.multipliedReportingOverflow(by: Self.stepsPerKey).overflow ? .max : limit * Self.stepsPerKey

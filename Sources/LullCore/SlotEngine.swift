@@ -350,7 +350,7 @@ package struct SlotEngine: ~Copyable {
     /// How many entries a call checks: enough that others are not added faster than they are checked.
     static var compactionSteps: Int { 8 }
 
-    /// Determines when the next value of any key falls due, a little at a time: ``Engine/refineNextDue(at:budget:)``.
+    /// Determines when the next value of any key falls due, a little at a time: `Engine.refineNextDue(at:budget:)`.
     package mutating func refineNextDue(at instant: CoreInstant, budget: Int) -> (isExact: Bool, due: CoreInstant?) {
         let now = max(now, instant)
         for _ in 0..<max(budget, 1) {

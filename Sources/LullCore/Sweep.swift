@@ -34,7 +34,7 @@ package struct Sweep: Sendable {
     }
 
     /// Sorts the keys by burst once all of them have been found. Call it without holding a lock: with millions of keys
-    /// it takes a while. Otherwise, ``Engine/continueSweep(_:limit:)`` does it.
+    /// it takes a while. Otherwise, `Engine.continueSweep(_:limit:)` does it.
     package mutating func sortIfNeeded() {
         guard blocks.isEmpty, !isSorted else { return }
         Self.sortByBurst(&found)

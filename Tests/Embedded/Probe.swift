@@ -1,4 +1,5 @@
 import LullCore
+import LullEngine
 
 // A bare-metal user of the core: a loop that owns the clock and runs handlers on the spot. It makes the compiler
 // specialise the whole engine for the target, which compiling the generic core alone does not.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Several calls for all keys at once, with limited concurrency and parts, in any order with everything else: the
 /// invariants hold, and nothing is lost. (Which key starts first is not compared: live, no order between keys is

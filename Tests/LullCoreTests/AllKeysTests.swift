@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 5 of the semantics: calls for all keys that are carried out in portions. The oracle compares what happens in
 /// between.

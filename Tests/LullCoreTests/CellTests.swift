@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Keys and values lie behind the core's own data, in memory whose layout is computed.
 @Suite("Cells")

@@ -1,6 +1,7 @@
 #if os(Linux)
     import Foundation
     import LullCore
+    import LullEngine
     import TestSupport
     import Testing
 

@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 8 of the semantics, and the fate of displaced values by section 6.
 @Suite("Combination")

@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 2 of the semantics: time decides, not luck.
 @Suite("What falls due, and when")

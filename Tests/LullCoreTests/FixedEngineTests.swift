@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 @testable import LullEmbedded
 
 /// The engine for firmware: it executes what the other one and the model do.

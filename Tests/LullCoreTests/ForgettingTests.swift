@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 3 of the semantics: an idle gate keeps no memory.
 @Suite("Forgetting")

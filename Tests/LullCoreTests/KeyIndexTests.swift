@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 @Suite("Index of keys")
 struct KeyIndexTests {

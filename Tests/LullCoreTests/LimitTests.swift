@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 7 of the semantics, a limit: how often executions start, of all keys together.
 @Suite("A limit")

@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 6 of the semantics: nothing vanishes.
 @Suite("Outcomes and conservation")

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 10 of the semantics: bad input is refused where it enters.
 @Suite("Policies and setups")

@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// What a driver can ask.
 @Suite("Questions")

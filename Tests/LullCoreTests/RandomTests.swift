@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Random calls on the engine and on the reference model: every result must be the same.
 ///

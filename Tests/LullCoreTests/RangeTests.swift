@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Sections 3 and 4 of the semantics, where instants and delays cannot be counted.
 @Suite("The ends of the range")

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// The published conformance cases, in virtual time.
 @Suite("Scenarios", .ownThreads)

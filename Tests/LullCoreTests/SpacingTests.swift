@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 3 of the semantics: the least time between two due instants of a key.
 @Suite("Spacing")

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 @testable import LullEmbedded
 
 /// Instants from a counter that wraps around, against arithmetic with twice as many bits.

@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// The work of one call is bounded, however many keys there are: counted in steps, not in time.
 @Suite("Upkeep")

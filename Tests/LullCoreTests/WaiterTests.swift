@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Section 5 of the semantics, the waiting form of flush: callers that wait for executions to end.
 @Suite("Tickets")

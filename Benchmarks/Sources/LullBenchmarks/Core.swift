@@ -1,5 +1,6 @@
 import Allocations
 import LullCore
+import LullEngine
 import Synchronization
 
 /// The core's engine in the frame of the floor: measures the cost of the core alone, from another package.

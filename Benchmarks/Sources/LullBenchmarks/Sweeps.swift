@@ -1,4 +1,5 @@
 import LullCore
+import LullEngine
 
 // Part of the row `holds`: calls for all keys, made as the runtimes make them, one hold of the lock after the other.
 

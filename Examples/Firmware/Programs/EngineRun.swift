@@ -1,5 +1,6 @@
 // A case on `Engine`, for the program that runs both engines.
 internal import LullCore
+internal import LullEngine
 internal import Port
 
 /// Runs a case on the engine for any number of keys, which allocates.

@@ -1,5 +1,6 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullEngine
 
 /// A command with everything that it gets.
 struct PreparedCommand: Sendable {

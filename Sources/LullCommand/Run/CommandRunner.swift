@@ -1,5 +1,6 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullEngine
 
 /// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard
 /// input.

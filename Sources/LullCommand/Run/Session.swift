@@ -1,5 +1,6 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullEngine
 
 /// The session of `lull filter` and `lull run` without a store.
 ///

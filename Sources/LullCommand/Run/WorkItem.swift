@@ -1,5 +1,6 @@
 internal import LullCore
 internal import LullDurable
+internal import LullEngine
 
 /// A record as the engine keeps it: without its terminator.
 typealias Record = [UInt8]

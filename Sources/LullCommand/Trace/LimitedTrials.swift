@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullEngine
 internal import LullTuning
 
 /// Candidates that a trace is played to, call by call.

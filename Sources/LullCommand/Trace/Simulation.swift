@@ -1,6 +1,7 @@
 internal import CLullCommand
 internal import LullCharts
 internal import LullCore
+internal import LullEngine
 internal import LullInspection
 internal import LullTuning
 

@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullEngine
 internal import LullInspection
 internal import LullTuning
 

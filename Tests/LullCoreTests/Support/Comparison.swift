@@ -1,4 +1,5 @@
 @testable import LullCore
+@testable import LullEngine
 import LullReference
 
 /// An engine and the reference model that get the same calls, and what the engine's driver would have seen.

@@ -1,4 +1,5 @@
 public import LullCore
+internal import LullEngine
 import LullReference
 
 // Conversions between the types of the reference model and those of the engine. A unit of the reference's time is a

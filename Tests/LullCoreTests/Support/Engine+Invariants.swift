@@ -1,4 +1,5 @@
 @testable import LullCore
+@testable import LullEngine
 
 // The invariants of an engine between any two calls. Checking them visits everything there is.
 

@@ -1,4 +1,5 @@
 @testable import LullCore
+@testable import LullEngine
 import LullReference
 
 /// An engine with a driver that records its actions, for tests that read like a story.

@@ -2,6 +2,7 @@ import LullReference
 import Testing
 
 @testable import LullCore
+@testable import LullEngine
 
 /// Calls on an engine, and what it does, in a few words each, so that a rule can be read at a glance.
 struct Story: Sendable, CustomTestStringConvertible {

@@ -1,4 +1,5 @@
 @testable import LullCore
+@testable import LullEngine
 
 // The invariants of the engine's data structures between any two calls, for tests.
 
@@ -209,6 +210,16 @@ extension Slab {
 }
 
 extension KeyIndex {
+    /// Returns the slot that was stored under a hash and that `matches` confirms.
+    func find(_ hash: UInt, matches: (UInt32) -> Bool) -> UInt32? {
+        var position: UInt32 = 0
+        while true {
+            let slot = next(hash, from: &position)
+            if slot == .max { return nil }
+            if matches(slot) { return slot }
+        }
+    }
+
     /// The segments, each once, by their lowest numbers.
     var allSegments: [(number: Int, segment: Segment)] {
         guard let directory else { return [] }

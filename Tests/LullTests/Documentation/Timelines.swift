@@ -1,6 +1,7 @@
 import Foundation
 import Lull
 import LullCore
+import LullEngine
 import Testing
 
 // The timelines of the articles, read from the articles and played to the engine, a column a second.

@@ -1,4 +1,5 @@
 internal import LullCore
+internal import LullEngine
 
 /// One engine, and its executions that the page has not yet reported as ended.
 ///

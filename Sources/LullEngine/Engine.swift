@@ -1,3 +1,5 @@
+package import LullCore
+
 /// The whole decision logic of debouncing and throttling over any number of keys, as a value without a clock, a lock or
 /// a task.
 ///
@@ -14,12 +16,9 @@
 /// - The alarm: it calls ``advance(to:limit:)`` at ``alarm`` or later. Being late is harmless: what was due is executed
 ///   as of its due instant. The alarm also moves with a call that returns ``Actions/movesAlarm``.
 /// - Starts and ends: it reports the end of each execution that ``Action/start(_:)`` asked for with
-///   ``ended(_:_:telling:at:)``, once, and does what this returns: that starts what waited for it. If its outcome is to
-///   be told before the next execution of the key starts, it says in how many steps, and reports each with
-///   ``told(_:at:)``. Under ``OverlapPolicy/restart`` it reports ends with ``ended(_:_:returning:telling:at:)``.
+///   ``ended(_:_:telling:at:)``, once, and does what this returns: that starts what waited for it. Under
+///   ``OverlapPolicy/restart`` it reports ends with ``ended(_:_:returning:telling:at:)``.
 /// - What is handed out: displaced values, and keys in ``Action/release(_:)``, are released outside its lock.
-/// - Waiting: after a flush or a shut-down, ``addWaiter(_:for:)`` lets a caller wait for what runs, until
-///   ``Action/resume(_:)`` names it.
 /// - Threads: the engine has no lock. A driver holds its own during a call, and does what is returned without it.
 ///
 /// All decisions are made over numbers, by code that is compiled once; this type finds the numbers of keys, and keeps
@@ -48,30 +47,12 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     ///
     /// It may come before anything is due: a submit that only postpones something leaves it where it is.
     package var alarm: CoreInstant { core.nextAlarm }
-    /// Whether ``shutDown(flushing:at:)`` has been called.
-    package var isShutDown: Bool { core.isClosed }
-    /// The last instant handled.
-    package var now: CoreInstant { core.now }
-
-    /// The number of submits that are due and wait to start; ``counters`` has them in ``Counters/pending``.
-    package var waitingCount: Int { core.waitingSubmits }
-
     /// How many due values have joined or replaced one that waited to start.
     package var joinedCount: Int { core.joinedCount }
 
     /// The number of keys with an open gate or a waiting value; a gate that is idle by now is included until the next
     /// wake-up.
     package var openKeyCount: Int { core.openCount }
-
-    /// The number of other keys that are remembered for their spacing alone (<doc:Semantics>, section 3); one whose
-    /// spacing has passed by now is included until the next wake-up. They count towards the capacity, too.
-    package var restingKeyCount: Int { core.restingCount }
-
-    /// The number of keys that anything is kept for. A call for all keys visits each.
-    package var slotCount: Int { core.keyCount }
-
-    /// The number of executions that are running.
-    package var runningExecutions: Int { core.runningCount }
 
     /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
     package mutating func takeDiscarded() -> Discarded { core.takeDiscarded() }
@@ -80,7 +61,12 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
 
     /// Returns the index of a key's slot, or `UInt32.max`.
     func slotIndex(of key: Key) -> UInt32 {
-        core.keyIndex.find(KeyIndex.hash(key)) { Cells.key(of: core.slots[$0]).pointee == key } ?? .max
+        let hash = KeyIndex.hash(key)
+        var position: UInt32 = 0
+        while true {
+            let slot = core.keyIndex.next(hash, from: &position)
+            if slot == .max || Cells.key(of: core.slots[slot]).pointee == key { return slot }
+        }
     }
 
     /// Submits a value under a key (<doc:Semantics>, sections 3 and 4).
@@ -91,7 +77,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     ) -> Actions<Key, Value> {
         var index = slotIndex(of: key)
         var actions = Actions<Key, Value>()
-        var placement = index == .max ? .undecided : core.submitFastPath(core.slots[index], at: instant, wait: wait)
+        var placement = index == .max ? .undecided : core.submitFastPath(core.slot(index), at: instant, wait: wait)
         if case .undecided = placement {
             index = core.beginSubmit(at: index, at: instant, wait: wait)
             takeActions(&actions)
@@ -102,7 +88,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
             actions.dueBefore = actions.more.count
             if index == .max, !core.isOverflowing {
                 index = core.addSlot(hash: KeyIndex.hash(key))
-                if index != .max { Cells.key(of: core.slots[index]).initialize(to: key) }
+                if index != .max { Cells.key(of: core.slot(index)).initialize(to: key) }
             }
             placement = core.submit(at: index, wait: wait)
         }
@@ -112,7 +98,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         } else {
             var (value, companion) = (value, Companion?.none)
             core.keep(&companion, at: index, placement)
-            Cells.place(&value, &companion, placement, in: core.slots[index], collects: core.collects)
+            Cells.place(&value, &companion, placement, in: core.slot(index), collects: core.collects)
             if case .instead = placement { actions.displaced = value }
             if case .shared(let run) = placement { actions.joined = run }
         }
@@ -144,14 +130,6 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         core.refineNextDue(at: instant, budget: budget)
     }
 
-    /// Changes the wait: ``SlotEngine/setWait(_:at:)``.
-    package mutating func setWait(_ wait: CoreDuration, at instant: CoreInstant) throws(PolicyError) -> Actions<
-        Key, Value
-    > {
-        try core.setWait(wait, at: instant)
-        return takeActions()
-    }
-
     // MARK: - Other calls on a key
 
     /// Executes what is pending under a key now, and makes its gate idle.
@@ -180,18 +158,6 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         return takeActions()
     }
 
-    /// Does what is due under a key, and returns how things stand there.
-    package mutating func state(of key: Key, at instant: CoreInstant) -> (CoreState, Actions<Key, Value>) {
-        let state = core.state(at: slotIndex(of: key), instant)
-        return (state, takeActions())
-    }
-
-    /// How things stand under all keys, but for the next due instant.
-    package var state: CoreState { core.state }
-
-    /// Whether nothing is pending, waiting or running under any key, and every outcome has been told.
-    package var isIdle: Bool { core.isIdle }
-
     /// When what is pending under a key falls due, as if everything due at `instant` or before had been done.
     package func nextDue(_ key: Key, at instant: CoreInstant) -> CoreInstant? {
         core.nextDue(slotIndex(of: key), at: instant)
@@ -205,13 +171,17 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     // MARK: - Calls for all keys
 
     /// Executes what is pending under every key now, in the order in which the bursts began.
-    package mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> { sweep(.flush, at: instant) }
+    package mutating func flush(at instant: CoreInstant) -> Actions<Key, Value> {
+        core.sweep(.flush, at: instant)
+        return takeActions()
+    }
 
     /// Drops what is pending or waiting under every key, and makes all gates idle.
     ///
     /// With `running`, cancels the running executions too.
     package mutating func cancel(running: Bool = false, at instant: CoreInstant) -> Actions<Key, Value> {
-        sweep(.cancel(running: running), at: instant)
+        core.sweep(.cancel(running: running), at: instant)
+        return takeActions()
     }
 
     /// Refuses submits from now on, and flushes or drops what is pending.
@@ -219,23 +189,9 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Waiting values, which are due already, are executed after a flush and dropped otherwise. Repeating the call is
     /// harmless.
     package mutating func shutDown(flushing: Bool, at instant: CoreInstant) -> Actions<Key, Value> {
-        close()
-        stopHolding(flushing: flushing)
+        core.close()
+        core.stopHolding(flushing: flushing)
         return flushing ? flush(at: instant) : cancel(at: instant)
-    }
-
-    /// Refuses submits from now on.
-    package mutating func close() { core.close() }
-
-    /// Holds no values from now on: what an interrupted execution gives back starts at once, with the cause `flush`, or
-    /// is cancelled, unless a newer value waits. For an engine of which no more submits are expected; a call for all
-    /// keys has to follow for what is held already.
-    package mutating func stopHolding(flushing: Bool) { core.stopHolding(flushing: flushing) }
-
-    /// Carries out a call for all keys at once.
-    package mutating func sweep(_ kind: Sweep.Kind, at instant: CoreInstant) -> Actions<Key, Value> {
-        core.sweep(kind, at: instant)
-        return takeActions()
     }
 
     /// Begins a call for all keys, which counts as of this instant. ``continueSweep(_:limit:)`` carries it out.
@@ -270,7 +226,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     ///   - run: The execution.
     ///   - ending: How its handler has ended.
     ///   - steps: How many steps of telling its outcome are to end before the next execution of the key starts, and
-    ///     before callers that wait for this one are resumed. The driver reports the end of each with ``told(_:at:)``.
+    ///     before callers that wait for this one are resumed: see ``SlotEngine/told(_:)``.
     ///   - instant: When it ended: a limit counts what starts then as of this instant. Nil for the last instant
     ///     handled.
     /// - Returns: What became of its submits, and what is to be done next.
@@ -279,7 +235,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     ) -> (Verdict, Actions<Key, Value>) {
         if let instant { core.advanceNow(to: instant) }
         let verdict = core.ended(run, ending, telling: steps)
-        startedSubmits[run.serial] = nil
+        forgetStart(run)
         precondition(
             verdict != .interrupted, "an execution that was interrupted has ended without giving its values back")
         return (verdict, takeActions())
@@ -304,25 +260,14 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         var actions = takeActions()
         let verdict = core.ended(run, ending, telling: steps)
         if verdict == .interrupted { putBack(values, of: run, &actions) }
-        startedSubmits[run.serial] = nil
+        forgetStart(run)
         takeActions(&actions)
         return (verdict, actions)
     }
 
-    /// Reports the end of one of the steps of telling the outcome of an execution that has ended.
-    ///
-    /// - Parameters:
-    ///   - run: The execution.
-    ///   - instant: As with the end of the execution.
-    /// - Returns: What is to be done next: after the last step, what waited for it.
-    package mutating func told(_ run: RunID, at instant: CoreInstant? = nil) -> Actions<Key, Value> {
-        if let instant { core.advanceNow(to: instant) }
-        core.told(run)
-        return takeActions()
+    private mutating func forgetStart(_ run: RunID) {
+        if core.setup.keepsOrder { startedSubmits[run.serial] = nil }
     }
-
-    /// Reports that the handler of an execution is to be called: see ``SlotEngine/confirmStart(of:)``.
-    package mutating func confirmStart(of run: RunID) { core.confirmStart(of: run) }
 
     /// Whether an execution is being cancelled or interrupted.
     ///
@@ -330,49 +275,13 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     /// before it calls the handler can skip it, and report the end as ``Ending/threw``.
     package func isCancelling(_ run: RunID) -> Bool { state(of: run).isCancelling }
 
-    /// Whether an execution has started, and its outcome has not been told.
-    package func hasStarted(_ run: RunID) -> Bool { state(of: run) != .ended }
-
     /// The state of an execution.
     package func state(of run: RunID) -> RunState { core.state(of: run) }
-
-    /// Attaches a number of the driver's choosing to an execution that is running; `UInt.max` for none.
-    @discardableResult
-    package mutating func attach(_ number: UInt, to run: RunID) -> RunState { core.attach(number, to: run) }
-
-    /// The number that is attached to an execution that is running, if there is one.
-    package func attachment(of run: RunID) -> UInt? {
-        let number = core.attachment(of: run)
-        return number == .max ? nil : number
-    }
-
-    // MARK: - Callers that wait
-
-    /// Lets a caller wait for the ends of what runs and waits, of one key or of all.
-    ///
-    /// - Returns: Whether there is anything to wait for. If so, ``Action/resume(_:)`` will be returned for the caller,
-    ///   once.
-    package mutating func addWaiter(_ waiter: WaiterID, for key: Key? = nil) -> Bool {
-        if let key { core.addWaiter(waiter, at: slotIndex(of: key)) } else { core.addWaiter(waiter) }
-    }
-
-    /// Withdraws a caller that no longer waits: it will not be resumed, and nothing is kept for it.
-    ///
-    /// - Parameters:
-    ///   - waiter: A caller that was added and may have been resumed since; not one of a ``Sweep`` that is under way.
-    ///   - key: The key for which it was added; nil if that was for all, which visits every key with executions.
-    package mutating func removeWaiter(_ waiter: WaiterID, for key: Key? = nil) {
-        if let key {
-            core.removeWaiter(waiter, at: slotIndex(of: key))
-        } else {
-            _ = core.removeWaiter(waiter, fromBlocks: 0..<core.keyExecutions.blockCount)
-        }
-    }
 
     // MARK: - Actions
 
     /// Does what the core asks for, and returns what is left for the driver.
-    private mutating func takeActions() -> Actions<Key, Value> {
+    mutating func takeActions() -> Actions<Key, Value> {
         var actions = Actions<Key, Value>()
         takeActions(&actions)
         return actions
@@ -392,21 +301,22 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
                 let run = RunID(slot: slot, serial: serial)
                 results.more.append(.start(Execution(run: run, key: key(of: slot), batch: batch, due: due)))
             case .wait(let slot, let executions):
-                Cells.wait(core.slots[slot], core.keyExecutions[executions], collects: core.collects)
+                Cells.wait(core.slot(slot), core.executions(executions), collects: core.collects)
             case .resolve(let slot, let fate):
                 results.more.append(.resolve(key(of: slot), takePending(slot).batch, fate))
             case .resolveWaiting(let slot, let executions, let fate):
                 results.more.append(.resolve(key(of: slot), takeWaiting(executions, .max).batch, fate))
             case .resolveFirst(let slot, let executions, let fate):
-                let executions = executions == .max ? nil : core.keyExecutions[executions]
-                let (batch, _) = batch { _ in Cells.takeFirst(core.slots[slot], executions) }
+                let executions = executions == .max ? nil : core.executions(executions)
+                let first = core.slot(slot)
+                let (batch, _) = batch { _ in Cells.takeFirst(first, executions) }
                 results.more.append(.resolve(key(of: slot), batch, fate))
             case .cancel(let run): results.more.append(.cancel(run))
             case .replace(let run, let fate): results.more.append(.replace(run, fate))
             case .resume(let waiter): results.more.append(.resume(waiter))
             case .release(let slot):
-                let key = Cells.key(of: core.slots[slot]).move()
-                KeyIndex.check(KeyIndex.hash(key) == core.slots[slot].pointee.hash)
+                let key = Cells.key(of: core.slot(slot)).move()
+                KeyIndex.check(KeyIndex.hash(key) == core.slot(slot).pointee.hash)
                 if !_isPOD(Key.self) { results.more.append(.release(key)) }
                 core.free(slot: slot)
             case .retire(let executions): core.free(executions: executions)
@@ -415,14 +325,16 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         core.clearActions()
     }
 
-    private func key(of slot: UInt32) -> Key { Cells.key(of: core.slots[slot]).pointee }
+    private mutating func key(of slot: UInt32) -> Key { Cells.key(of: core.slot(slot)).pointee }
 
-    private func takePending(_ slot: UInt32) -> (batch: Batch<Value>, Companion?) {
-        batch { Cells.takePending(core.slots[slot], to: $0, collects: core.collects) }
+    private mutating func takePending(_ slot: UInt32) -> (batch: Batch<Value>, Companion?) {
+        let slot = core.slot(slot)
+        return batch { Cells.takePending(slot, to: $0, collects: core.collects) }
     }
 
-    private func takeWaiting(_ executions: UInt32, _ count: Int) -> (batch: Batch<Value>, Companion?) {
-        batch { Cells.takeWaiting(core.keyExecutions[executions], count, to: $0, collects: core.collects) }
+    private mutating func takeWaiting(_ executions: UInt32, _ count: Int) -> (batch: Batch<Value>, Companion?) {
+        let executions = core.executions(executions)
+        return batch { Cells.takeWaiting(executions, count, to: $0, collects: core.collects) }
     }
 
     /// Makes a batch of what `take` moves out: the value to a memory, or the values in a companion.
@@ -433,7 +345,9 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
             // Proof: a buffer of one element has an address.
             let destination = memory.baseAddress.unsafelyUnwrapped
             let companion = take(destination)
-            return (core.collects ? Batch(Cells.collected(companion).values) : Batch(destination.move()), companion)
+            return (
+                core.collects ? Batch(all: Cells.collected(companion).values) : Batch(destination.move()), companion
+            )
         }
     }
 

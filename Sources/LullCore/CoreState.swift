@@ -2,10 +2,10 @@
 /// (<doc:Semantics>, section 5).
 package struct CoreState: Equatable {
     /// Submits that are not due yet, or held.
-    package var pending = 0
+    package internal(set) var pending = 0
     /// Submits that are due and have not started.
-    package var waiting = 0
-    package var running = 0
+    package internal(set) var waiting = 0
+    package internal(set) var running = 0
     /// When the first of what is pending falls due; nil if nothing is, or only held.
     package var due: CoreInstant?
 

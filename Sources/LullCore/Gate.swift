@@ -92,9 +92,9 @@ package struct Gate: Hashable, Sendable {
     @usableFromInline
     package struct Due: Hashable, Sendable {
         /// When it was due.
-        package var at: CoreInstant
+        package internal(set) var at: CoreInstant
         /// Why it was due.
-        package var cause: Cause
+        package internal(set) var cause: Cause
         /// The number of submits.
         package var count: Int
         /// The instant of the oldest of them.

@@ -9,13 +9,13 @@ package struct SlotEngine: ~Copyable {
     /// The state of one key.
     @usableFromInline
     package struct Slot {
-        @usableFromInline package var gate = Gate()
+        @usableFromInline package internal(set) var gate = Gate()
         /// Both ``gauge`` and ``compactionPass``: one byte more would make a slot eight bytes larger (row `memory`).
         var flags: UInt8 = 0
         /// The last call for all keys that has been applied to this one.
         var sweep: UInt16
         /// The index of the key's executions; `UInt32.max` for none.
-        package var executions = UInt32.max
+        package internal(set) var executions = UInt32.max
         /// The instant of a gate's entry: in `deadlines` while something is pending, and in `idleQueue` otherwise,
         /// unless the gate is idle. It is never later than the gate's next change, and postponed only when it has come.
         @usableFromInline var scheduled = CoreInstant.farPast
@@ -24,7 +24,7 @@ package struct SlotEngine: ~Copyable {
         /// The hash of the key.
         package let hash: UInt
         /// What goes with the pending value: the owner's business.
-        @usableFromInline package var companion: AnyObject?
+        @usableFromInline package internal(set) var companion: AnyObject?
 
         /// The number of keys that includes this one.
         var gauge: Gauge {
@@ -64,35 +64,35 @@ package struct SlotEngine: ~Copyable {
     // these cache lines.
 
     /// The last instant handled.
-    @usableFromInline package var now = CoreInstant.farPast
+    @usableFromInline package internal(set) var now = CoreInstant.farPast
     /// The slot of the key that was looked up last, or added: a burst at one key needs no hashing. Nil for none.
-    @usableFromInline package var recent: UnsafeMutablePointer<Slot>?
+    @usableFromInline package internal(set) var recent: UnsafeMutablePointer<Slot>?
     /// Its number; `UInt32.max` for none.
-    package var recentSlot = UInt32.max
+    package internal(set) var recentSlot = UInt32.max
     /// Whether no submit may take the fast path: after a shut-down, while a call for all keys is under way, and where a
     /// submit interrupts what is running, or joins it.
-    @usableFromInline package var needsSlowPath: Bool
+    @usableFromInline package internal(set) var needsSlowPath: Bool
     /// Whether the alarm has moved since the owner last looked.
     package var movesAlarm = false
     /// The hash of the key that was looked up last by its hash: that of a new key need not be computed again.
-    package var lookedUpHash: UInt = 0
+    package internal(set) var lookedUpHash: UInt = 0
     // At a multiple of 16 bytes in a runtime: two counters that are increased together must not lie across two pages.
-    @usableFromInline package var tally = Counters()
+    @usableFromInline package internal(set) var tally = Counters()
 
     /// That of the setup, perhaps with another wait.
     @usableFromInline package private(set) var policy: Policy
     @usableFromInline package let setup: Setup
-    package var slots: Slab<Slot>
-    package var keyIndex = KeyIndex()
+    package internal(set) var slots: Slab<Slot>
+    package internal(set) var keyIndex = KeyIndex()
     /// How far the search for the key that was looked up last has come in the index.
     var searched: UInt32 = 0
     /// What the owner has to do before the next call, in order: ``actionCount`` of them. The memory is used again.
-    package var actions: [SlotAction] = []
-    package var actionCount = 0
-    package var isClosed = false
-    package var nextAlarm = CoreInstant.farFuture
+    package internal(set) var actions: [SlotAction] = []
+    package internal(set) var actionCount = 0
+    package internal(set) var isClosed = false
+    package internal(set) var nextAlarm = CoreInstant.farFuture
     /// The number of keys, without those that are forgotten and have still to be released.
-    package var keyCount = 0
+    package internal(set) var keyCount = 0
     /// When pending values fall due.
     var deadlines = DeadlineQueue()
     /// When gates that have nothing pending may be forgotten. No wake-up is made for it.
@@ -100,24 +100,24 @@ package struct SlotEngine: ~Copyable {
     /// The number of bursts begun.
     var burstCount: UInt64 = 0
     /// The number of keys with an open gate or a waiting value.
-    package var openCount = 0
+    package internal(set) var openCount = 0
     /// The number of the others whose gates are resting.
-    package var restingCount = 0
+    package internal(set) var restingCount = 0
 
-    package var keyExecutions: Slab<KeyExecutions>
+    package internal(set) var keyExecutions: Slab<KeyExecutions>
     /// The number of submits that are due and wait to start.
-    package var waitingSubmits = 0
+    package internal(set) var waitingSubmits = 0
     /// The number of executions running.
-    package var runningCount = 0
+    package internal(set) var runningCount = 0
     /// The number of executions started.
-    package var startCount: UInt64 = 0
+    package internal(set) var startCount: UInt64 = 0
     var startQueue = Heap<QueuedStart>()
     /// When the next execution may start, as far as the limit decides.
     var limiter: RateLimiter
     /// The starts that it may have to forget.
     var tentativeStarts: TentativeStarts
     /// The number of keys that hold values.
-    package var heldCount = 0
+    package internal(set) var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
     var heldRule = HeldRule.hold
     /// The execution that makes the present submit, if it is one: a submit does not share the execution that made it.
@@ -125,13 +125,13 @@ package struct SlotEngine: ~Copyable {
     /// The order of the submits that are kept, if it matters.
     var keptOrder = KeptOrder()
     /// Whether the present submit goes beyond ``Setup/maxPending``.
-    package var isOverflowing = false
+    package internal(set) var isOverflowing = false
     /// Whether an older one has made room for it.
     var hasMadeRoom = false
     /// Whether ``startWaiting()`` is running.
     var isStartingWaiting = false
     /// The number of due values that have joined or replaced one that waited to start.
-    package var joinedCount = 0
+    package internal(set) var joinedCount = 0
     /// The number of values that have fallen due.
     var dueCount: UInt64 = 0
     /// How many executions each caller still waits for.

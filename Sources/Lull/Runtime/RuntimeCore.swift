@@ -12,7 +12,7 @@ package class RuntimeCore: @unchecked Sendable {
     @usableFromInline package final let lock = Lock()
     // The lock excludes overlapping accesses. The language's own check of that took a sixth of a submit (`make bench
     // ROWS=hot`).
-    @exclusivity(unchecked) @usableFromInline package final var engine: SlotEngine
+    @exclusivity(unchecked) @usableFromInline package internal(set) final var engine: SlotEngine
     /// Whether there are event buffers or recordings.
     @exclusivity(unchecked) @usableFromInline final var hasObservers = false
     /// Whether something has been recorded of which observers are to be told when the lock has been released.

@@ -103,6 +103,9 @@ package enum Cells<Key, Value> {
         }
     }
 
+    /// Does the same, and destroys the engine: for an owner in another module, where Embedded Swift cannot.
+    package static func destroy(_ engine: consuming SlotEngine) { deinitialize(engine) }
+
     // MARK: - Moves
 
     /// Places a submitted value as the core says. Afterwards `value` and `companion` are what the owner has to release:

@@ -35,7 +35,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     /// Creates an engine with nothing pending.
     package init(_ setup: Setup) { core = Cells.engine(setup) }
 
-    deinit { Cells.deinitialize(core) }
+    deinit { Cells.destroy(core) }
 
     // MARK: - State
 

@@ -22,7 +22,7 @@ public final class Limiter: @unchecked Sendable {
     private let site: SourceSite
     private var limiter: RateLimiter
     /// The callers that wait, by their numbers.
-    private var waiting: [UInt64: Promise<Void>] = [:]
+    private var waiting: [UInt64: Promise] = [:]
     /// Their numbers in the order in which they came, from `first` on; some have been cancelled.
     private var order: [UInt64] = []
     private var first = 0
@@ -60,8 +60,7 @@ public final class Limiter: @unchecked Sendable {
         let now = clock.now()
         guard let (number, promise) = lock.withLock({ enter(at: now) }) else { return }
         scheduleWakeUp()
-        let result: Void? = await promise.value(observer: clock.workObserver, in: wait)
-        if result == nil {
+        if await !promise.wait(observer: clock.workObserver, in: wait) {
             lock.withLock { leave(number) }
             throw CancellationError()
         }
@@ -81,13 +80,13 @@ public final class Limiter: @unchecked Sendable {
     /// Lets a caller continue, or wait. The caller of this holds the lock.
     ///
     /// - Returns: What it waits for; nil if it may continue.
-    private func enter(at now: CoreInstant) -> (number: UInt64, promise: Promise<Void>)? {
+    private func enter(at now: CoreInstant) -> (number: UInt64, promise: Promise)? {
         if waiting.isEmpty, limiter.next <= now {
             limiter.start(at: now)
             return nil
         }
         lastNumber += 1
-        let promise = Promise<Void>()
+        let promise = Promise()
         waiting[lastNumber] = promise
         order.append(lastNumber)
         return (lastNumber, promise)
@@ -103,7 +102,7 @@ public final class Limiter: @unchecked Sendable {
     /// Lets those continue that may by now.
     private func wake(_ source: WakeSource) {
         let now = clock.now()
-        var released: [Promise<Void>] = []
+        var released: [Promise] = []
         lock.withLock {
             while first < order.count, limiter.next <= now {
                 if let promise = waiting.removeValue(forKey: order[first]) {
@@ -117,7 +116,7 @@ public final class Limiter: @unchecked Sendable {
                 first = 0
             }
         }
-        for promise in released { promise.deliver(()) }
+        for promise in released { promise.deliver() }
         scheduleWakeUp(after: source)
     }
 

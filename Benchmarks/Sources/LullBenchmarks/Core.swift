@@ -1,9 +1,8 @@
 import Allocations
-import LullCore
-import LullEngine
+internal import LullCore
 import Synchronization
 
-/// The core's engine in the frame of the floor: measures the cost of the core alone, from another package.
+/// The core's engine in the frame of the floor: measures the cost of the core alone, from another module.
 final class CoreFrame<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let engine: Mutex<Engine<Key, Value>>
     private let alarm = Alarm()

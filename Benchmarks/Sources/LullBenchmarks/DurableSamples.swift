@@ -1,6 +1,6 @@
 import Allocations
 import Foundation
-import LullCore
+internal import LullCore
 import LullDurable
 import LullSQLite
 import UpsertFloor

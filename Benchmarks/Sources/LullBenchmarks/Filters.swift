@@ -1,6 +1,6 @@
 import Allocations
 import Foundation
-import LullCore
+internal import LullCore
 import LullDurable
 
 // Rows: `lull filter` with a store. How fast it records new keys, against known ones; and how fast it executes what

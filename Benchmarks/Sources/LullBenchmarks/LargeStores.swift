@@ -1,6 +1,6 @@
 import Allocations
 import Foundation
-import LullCore
+internal import LullCore
 import LullDurable
 
 // Rows: looking at a store that holds many keys, and changing all of them while others submit.

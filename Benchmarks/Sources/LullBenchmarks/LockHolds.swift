@@ -1,6 +1,5 @@
 import Allocations
-import LullCore
-import LullEngine
+internal import LullCore
 
 // Row: the longest time of one call of the engine, for which a runtime holds its lock. It is processor time of the
 // thread, which excludes the time of others; the engine is driven as the runtimes drive it, but by one thread and in

@@ -1,5 +1,5 @@
 import Foundation
-import LullCore
+internal import LullCore
 import LullDurable
 import LullRedis
 

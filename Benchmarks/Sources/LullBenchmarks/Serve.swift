@@ -1,6 +1,6 @@
 import Allocations
 import Foundation
-import LullCore
+internal import LullCore
 import LullDurable
 
 // Row: submits to `lull serve` by wrk, over 64 connections that are kept, against those of 64 tasks with the library.

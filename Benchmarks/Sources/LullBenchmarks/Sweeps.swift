@@ -1,5 +1,4 @@
-import LullCore
-import LullEngine
+internal import LullCore
 
 // Part of the row `holds`: calls for all keys, made as the runtimes make them, one hold of the lock after the other.
 

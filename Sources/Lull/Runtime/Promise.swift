@@ -1,156 +1,145 @@
 internal import LullCore
+internal import Synchronization
 
-/// A value that is delivered at most once, and awaited at most once or passed to a callback.
-///
-/// A callback also gets the execution whose outcome the value is, if it is one, and tells its runtime when it has
-/// ended.
+/// Something that comes at most once, and is awaited at most once or passed to a callback.
 ///
 /// Cancelling the awaiting task ends its wait at once, and nothing else.
 ///
-/// A state machine:
+/// A state machine without a lock: what a state says has happened was written before the state.
 ///
-///     open ──deliver──▶ delivered ──value──▶ over
-///     open ──value──▶ (preparing ─▶) awaited ──deliver or cancel──▶ over
-///     callback ──deliver──▶ over
-package class Promise<Value: Sendable>: AnyPromise, @unchecked Sendable {
-    // Proof of @unchecked Sendable: `state` is only touched while `lock` is held.
-    private final let lock = Lock()
-    private final var state: State
+///     open, preparing, awaited ──deliver──▶ delivered
+///     open, preparing, awaited ──cancel───▶ cancelled
+///     open ──wait──▶ (preparing ─▶) awaited
+package class Promise: @unchecked Sendable {
+    // Proof of @unchecked Sendable: the caller that waits writes `sleep` and `continuation` before it changes `state`,
+    // and whoever ends its wait reads them after that. `fate` is written before `delivered`, and read after it.
 
-    typealias Callback = @Sendable (Value, RunID?) -> Void
-
-    private enum State {
+    private enum State: UInt8, AtomicRepresentable {
         /// Neither delivered nor awaited.
         case open
         /// About to be awaited; the clock is being notified of that.
-        case preparing(Sleep)
-        case awaited(UnsafeContinuation<Value?, Never>, Sleep?)
-        /// A callback takes the value.
-        case callback(Callback)
-        case delivered(Value)
-        /// Taken, or the awaiting task was cancelled.
-        case over
+        case preparing
+        case awaited
+        case delivered
+        /// The awaiting task was cancelled before.
+        case cancelled
+
+        var isOver: Bool { self == .delivered || self == .cancelled }
     }
 
-    init() {
-        state = .open
-        super.init(hasCallback: false)
+    private final let state = Atomic(State.open)
+    @exclusivity(unchecked) private final var sleep: Sleep?
+    @exclusivity(unchecked) private final var continuation: UnsafeContinuation<Void, Never>?
+    /// What has become of submits that are not executed, if that is what is delivered.
+    @exclusivity(unchecked) fileprivate final var fate: NotExecutedError?
+    /// Whether a callback takes what is delivered.
+    final let hasCallback: Bool
+
+    init(hasCallback: Bool = false) {
+        self.hasCallback = hasCallback
     }
 
-    init(callback: @escaping Callback) {
-        state = .callback(callback)
-        super.init(hasCallback: true)
-    }
-
-    /// Delivers the value.
+    /// Lets the caller that waits, or will wait, continue.
     ///
-    /// - Parameter run: The execution whose outcome it is, if it is one.
-    /// - Returns: Whether it is taken: false if the awaiting task was cancelled before.
+    /// - Returns: Whether it does: false if the awaiting task was cancelled before.
     @discardableResult
-    final func deliver(_ value: Value, of run: RunID? = nil) -> Bool {
-        let old = lock.withLock { () -> State in
-            let old = state
-            switch old {
-            case .open, .preparing: state = .delivered(value)
-            case .awaited, .callback, .over: state = .over
-            case .delivered: break
-            }
-            return old
-        }
-        switch old {
-        case .preparing(let sleep): sleep.end()
-        case .awaited(let continuation, let sleep):
-            sleep?.end()
-            continuation.resume(returning: value)
-        case .callback(let callback): callback(value, run)
-        case .open: break
-        case .delivered, .over: return false
-        }
-        return true
+    final func deliver() -> Bool { end(as: .delivered) }
+
+    /// The submits are not executed, and have this fate.
+    final func resolve(_ fate: NotExecutedError) {
+        if hasCallback { return callBack(fate) }
+        self.fate = fate
+        deliver()
     }
 
-    /// Waits for the value. Returns nil if the task is cancelled before it is delivered.
+    /// Calls the callback, for submits that are not executed.
+    fileprivate func callBack(_ fate: NotExecutedError) {}
+
+    /// Waits. Returns whether it was delivered: false if the task was cancelled before.
     ///
     /// - Parameters:
     ///   - observer: Notified of the wait, and of the sleep, if the task belongs to tracked work.
     ///   - wait: Describes the call that waits.
-    final nonisolated(nonsending) func value(
+    final nonisolated(nonsending) func wait(
         observer: (any WorkObserver)?, in wait: @autoclosure () -> Wait
-    ) async -> Value? {
-        let sleep = observer.map { Sleep(in: wait(), observer: $0) }
-        return await withTaskCancellationHandler {
-            // The observer is not called under the lock. A delivery meanwhile may end the sleep before it begins: the
-            // observer counts both.
-            if let sleep, prepare(sleep) { sleep.begin() }
-            // Proof of the unchecked continuation: it is resumed exactly once, below, or by `deliver` or `cancel`,
-            // which take it out of `awaited` under the lock.
-            return await withUnsafeContinuation { continuation in
-                let value = lock.withLock { () -> Value?? in
-                    switch state {
-                    case .open, .preparing:
-                        state = .awaited(continuation, sleep)
-                        return .none
-                    case .delivered(let value):
-                        state = .over
-                        return .some(value)
-                    case .awaited, .callback, .over:
-                        return .some(nil)
-                    }
-                }
-                if let value { continuation.resume(returning: value) }
+    ) async -> Bool {
+        if let observer { sleep = Sleep(in: wait(), observer: observer) }
+        await withTaskCancellationHandler {
+            // A delivery meanwhile may end the sleep before it begins: the observer counts both.
+            if let sleep, change(to: .preparing) == .open { sleep.begin() }
+            // Proof of the unchecked continuation: it is resumed exactly once, below, or by who ends the wait.
+            await withUnsafeContinuation { continuation in
+                self.continuation = continuation
+                if change(to: .awaited).isOver { continuation.resume() }
             }
         } onCancel: {
-            cancel()
+            end(as: .cancelled)
         }
+        return state.load(ordering: .acquiring) == .delivered
     }
 
-    private final func prepare(_ sleep: Sleep) -> Bool {
-        lock.withLock {
-            guard case .open = state else { return false }
-            state = .preparing(sleep)
-            return true
+    /// Changes the state, unless the wait is over, and returns the old one.
+    private final func change(to new: State) -> State {
+        var old = state.load(ordering: .acquiring)
+        while !old.isOver {
+            let (isDone, present) = state.weakCompareExchange(
+                expected: old, desired: new, ordering: .acquiringAndReleasing)
+            if isDone { break }
+            old = present
         }
+        return old
     }
 
-    private final func cancel() {
-        let old = lock.withLock { () -> State in
-            // A delivered value counts as taken, and is about to be.
-            if case .delivered = state { return .over }
-            let old = state
-            state = .over
-            return old
-        }
+    @discardableResult
+    private final func end(as end: State) -> Bool {
+        let old = change(to: end)
         switch old {
-        case .preparing(let sleep): sleep.end()
-        case .awaited(let continuation, let sleep):
+        case .open: break
+        case .preparing: sleep?.end()
+        case .awaited:
             sleep?.end()
-            continuation.resume(returning: nil)
-        case .open, .callback, .delivered, .over: break
+            continuation?.resume()
+        case .delivered, .cancelled: return false
         }
+        return true
     }
-}
-
-/// A promise, whatever it promises.
-package class AnyPromise: @unchecked Sendable {
-    // Proof of @unchecked Sendable: a constant.
-
-    /// Whether a callback takes the value.
-    final let hasCallback: Bool
-
-    init(hasCallback: Bool) {
-        self.hasCallback = hasCallback
-    }
-
-    /// The submits are not executed, and have this fate.
-    func resolve(_ fate: NotExecutedError) {}
 }
 
 /// A promise of the outcome of a submit, which goes through the engine beside its value: its companion.
-final class OutcomePromise<Output: Sendable>: Promise<Outcome<Output>>, @unchecked Sendable {
-    // See the superclass.
+///
+/// A callback also gets the execution whose outcome it is, if it is one, and tells its runtime when it has ended.
+final class OutcomePromise<Output: Sendable>: Promise, @unchecked Sendable {
+    // Proof of @unchecked Sendable: `told` is written before `delivered`, and read after it.
 
-    override func resolve(_ fate: NotExecutedError) {
-        deliver(Outcome(fate))
+    typealias Callback = @Sendable (Outcome<Output>, RunID?) -> Void
+
+    private let callback: Callback?
+    @exclusivity(unchecked) private var told: Outcome<Output>?
+
+    init(callback: Callback? = nil) {
+        self.callback = callback
+        super.init(hasCallback: callback != nil)
+    }
+
+    /// Delivers the outcome of an execution.
+    ///
+    /// - Returns: Whether it is taken: false if the awaiting task was cancelled before.
+    func deliver(_ outcome: Outcome<Output>, of run: RunID) -> Bool {
+        if let callback {
+            callback(outcome, run)
+            return true
+        }
+        told = outcome
+        return deliver()
+    }
+
+    fileprivate override func callBack(_ fate: NotExecutedError) { callback?(Outcome(fate), nil) }
+
+    /// What was delivered. Call it when it has been.
+    var outcome: Outcome<Output> {
+        if let fate { return Outcome(fate) }
+        guard let told else { preconditionFailure("an outcome was read before it was delivered") }
+        return told
     }
 }
 

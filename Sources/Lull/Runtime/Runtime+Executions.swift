@@ -159,7 +159,7 @@ extension Runtime {
             let value = collects ? nil : Cells.value(behind: run)
             engine.keepAgain(companion)
             displaced = Cells.putBack(value, &companion, to: executions, engine.setup.combination)
-            if let displaced, let companion { orders.list.append(.resolve(companion, displaced)) }
+            if let displaced, let companion { orders.add(.resolve(companion, displaced)) }
         }
         if hasObservers { recordEnd(of: run, key, verdict, displaced, at: now) }
         takeActions(&orders, at: now)

@@ -91,7 +91,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     }
 
     /// Submits a value with a delay of its own, or a promise of its outcome.
-    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: AnyPromise?) {
+    func submit(_ value: Value, for key: Key, wait: CoreDuration?, promise: Promise?) {
         let now = self.now
         lock.lock()
         _ = slot(of: key)
@@ -127,7 +127,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         engine.keep(&companion, at: index, placement)
         if index != .max { Cells.place(&value, &companion, placement, in: engine.slot(index), collects: collects) }
         if let fate = placement.fateOfDisplaced {
-            if let companion { orders.list.append(.tell(companion, fate)) }
+            if let companion { orders.add(.tell(companion, fate)) }
             if hasObservers { record(.init(fate), key, at: engine.now) }
         }
         takeActions(&orders, at: engine.now)
@@ -142,16 +142,16 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     ) async throws(CancellationError) -> Outcome<Output> {
         let promise = OutcomePromise<Output>()
         submit(value, for: key, wait: wait, promise: promise)
-        guard let outcome = await promise.value(observer: workObserver, in: self.wait(in: "outcome(of:)", key)) else {
+        guard await promise.wait(observer: workObserver, in: self.wait(in: "outcome(of:)", key)) else {
             throw CancellationError()
         }
-        return outcome
+        return promise.outcome
     }
 
     /// Returns a promise that passes the outcome to a completion, in a task of its own.
     func promise(
         for key: Key, _ completion: @escaping @Sendable @isolated(any) (Outcome<Output>) async -> Void
-    ) -> AnyPromise {
+    ) -> Promise {
         // Weak: the engine keeps the promise. Its runtime delivers it.
         OutcomePromise<Output> { [weak self] outcome, run in
             self?.call(of: run, key, on: completion.isolation) { await completion(outcome) }
@@ -178,8 +178,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
             return waits ? addWaiter(at: slotIndex(of: key)) : nil
         }
         guard let waiter else { return }
-        let result: Void? = await waiter.promise.value(observer: workObserver, in: wait(in: "flushAndWait(_:)", key))
-        guard result == nil else { return }
+        if await waiter.promise.wait(observer: workObserver, in: wait(in: "flushAndWait(_:)", key)) { return }
         removePromise(of: waiter.id)
         lock.withLock { engine.removeWaiter(waiter.id, at: slotIndex(of: key)) }
     }
@@ -219,11 +218,11 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
                 resolve(companion, slot, fate, &orders, at: now)
             case .resolveFirst(let slot, let executions, let fate):
                 let executions = executions == .max ? nil : engine.executions(executions)
-                orders.list.append(.resolve(Cells.takeFirst(engine.slot(slot), executions), fate))
+                orders.add(.resolve(Cells.takeFirst(engine.slot(slot), executions), fate))
                 if hasObservers { record(.init(fate), key(of: slot), at: now) }
-            case .cancel(let run): orders.list.append(.cancel(run))
+            case .cancel(let run): orders.add(.cancel(run))
             case .replace(let run, let fate): end(run, fate, &orders, at: now)
-            case .resume(let waiter): orders.list.append(.resume(waiter))
+            case .resume(let waiter): orders.add(.resume(waiter))
             case .release(let slot): release(slot, &orders)
             case .retire(let executions): engine.free(executions: executions)
             }
@@ -233,7 +232,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     /// Tells the callers of an execution that goes on what has become of it.
     private func end(_ id: RunID, _ fate: NotExecutedError, _ orders: inout Orders, at now: CoreInstant) {
         guard let run = unended(id) else { return }
-        if let companion = run.pointee.companion.take() { orders.list.append(.resolve(companion, fate)) }
+        if let companion = run.pointee.companion.take() { orders.add(.resolve(companion, fate)) }
         if hasObservers {
             record(.init(fate), key(of: id.slot), at: now, count: run.pointee.count, cause: run.pointee.cause)
         }
@@ -307,7 +306,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         _ companion: Companion?, _ slot: UInt32, _ fate: NotExecutedError, _ orders: inout Orders, at now: CoreInstant
     ) {
         if !collects { orders.values.count += 1 }
-        if let companion { orders.list.append(.resolve(companion, fate)) }
+        if let companion { orders.add(.resolve(companion, fate)) }
         if hasObservers { record(.init(fate), key(of: slot), at: now, count: size(of: companion)) }
     }
 

@@ -36,8 +36,7 @@ extension RuntimeCore {
     nonisolated(nonsending) func sweepAndWait(_ kind: Sweep.Kind, closing: Bool = false) async {
         guard let waiter = sweep(kind, closing: closing, awaiting: !isInsideHandler) else { return }
         let call: StaticString = closing ? "shutDownAndWait()" : "flushAndWait()"
-        let result: Void? = await waiter.promise.value(observer: workObserver, in: wait(in: call))
-        if result == nil { withdraw(waiter.id) }
+        if await !waiter.promise.wait(observer: workObserver, in: wait(in: call)) { withdraw(waiter.id) }
     }
 
     /// Withdraws a caller that waited for all keys: with many, in portions, as the call for all keys was made.
@@ -52,7 +51,7 @@ extension RuntimeCore {
 
     private func sweep(
         _ kind: Sweep.Kind, closing: Bool, awaiting: Bool
-    ) -> (id: WaiterID, promise: Promise<Void>)? {
+    ) -> (id: WaiterID, promise: Promise)? {
         let now = self.now
         if lock.withLock({ engine.keyCount > Self.keysAtOnce }) {
             return sweepInPortions(kind, closing: closing, awaiting: awaiting, at: now)
@@ -66,9 +65,9 @@ extension RuntimeCore {
 
     private func sweepInPortions(
         _ kind: Sweep.Kind, closing: Bool, awaiting: Bool, at now: CoreInstant
-    ) -> (id: WaiterID, promise: Promise<Void>)? {
+    ) -> (id: WaiterID, promise: Promise)? {
         catchUp(to: now)
-        let promise = awaiting ? Promise<Void>() : nil
+        let promise = awaiting ? Promise() : nil
         lock.lock()
         if closing { close(kind) }
         lastWaiter += 1

@@ -22,7 +22,7 @@ package class RuntimeCore: @unchecked Sendable {
     /// The executions that are ready for the handler's queue.
     @exclusivity(unchecked) private final var ready = ReadyRuns()
     /// The promises to callers that wait for executions to end.
-    final var waiters: [WaiterID: Promise<Void>] = [:]
+    final var waiters: [WaiterID: Promise] = [:]
     final var lastWaiter: WaiterID = 0
 
     /// The stamp of the wake-up that was scheduled last.
@@ -111,14 +111,20 @@ package class RuntimeCore: @unchecked Sendable {
             case resume(WaiterID)
         }
 
-        /// In order.
-        var list: [Order] = []
+        /// The first one: mostly it is the only one, which takes no allocation.
+        private(set) var first: Order?
+        /// The others, in order.
+        private(set) var more: [Order] = []
         var sendsBlocks = false
         /// Values that have left the engine, and keys.
         var values = RawArray()
         var keys = RawArray()
         /// Memory to be freed.
         var discarded = Discarded()
+
+        mutating func add(_ order: Order) {
+            if first == nil { first = order } else { more.append(order) }
+        }
     }
 
     /// An array in memory whose element type only `Runtime` knows.
@@ -144,19 +150,24 @@ package class RuntimeCore: @unchecked Sendable {
         let wakesObservers = wakesObservers
         self.wakesObservers = false
         lock.unlock()
-        for order in orders.list {
-            switch order {
-            case .start(let run, let work): startTask(run, work)
-            case .cancel(let run): cancel(run)
-            case .resolve(let companion, let fate): resolve(companion, fate)
-            case .tell(let promise, let fate): tell(promise, fate)
-            case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver(())
-            }
+        if let first = orders.first {
+            perform(first)
+            for order in orders.more { perform(order) }
         }
         if orders.sendsBlocks { sendBlocks() }
         if movesAlarm, !isWaking { scheduleWakeUp() }
         if orders.values.memory != nil || orders.keys.memory != nil { release(orders) }
         if wakesObservers { wakeObservers() }
+    }
+
+    private final func perform(_ order: Orders.Order) {
+        switch order {
+        case .start(let run, let work): startTask(run, work)
+        case .cancel(let run): cancel(run)
+        case .resolve(let companion, let fate): resolve(companion, fate)
+        case .tell(let promise, let fate): tell(promise, fate)
+        case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver()
+        }
     }
 
     /// Takes what the engine asks for, releases the lock, and performs it.
@@ -259,7 +270,7 @@ package class RuntimeCore: @unchecked Sendable {
         let id = run.pointee.id
         _ = engine.attach(UInt(bitPattern: run), to: id)
         if queue == nil {
-            orders.list.append(.start(id, run.pointee.work))
+            orders.add(.start(id, run.pointee.work))
         } else {
             ready.append(run)
             orders.sendsBlocks = true
@@ -326,7 +337,7 @@ package class RuntimeCore: @unchecked Sendable {
     /// Proof of the downcasts: where values are kept each, `Cells` makes the companions, and those of shared executions
     /// are tested; what they hold, and all others, are the promises that a runtime has submitted, or have them where
     /// the order of submits matters.
-    final func forEachPromise(of companion: Companion, _ body: (AnyPromise) -> Void) {
+    final func forEachPromise(of companion: Companion, _ body: (Promise) -> Void) {
         if !collects, engine.setup.whileRunning != .share || !(companion is Companions) {
             return withPromise(companion, body)
         }
@@ -336,10 +347,10 @@ package class RuntimeCore: @unchecked Sendable {
     }
 
     /// Calls `body` with the promise of a single submit, if that has one.
-    private final func withPromise(_ companion: AnyObject, _ body: (AnyPromise) -> Void) {
-        guard engine.setup.keepsOrder else { return body(unsafeDowncast(companion, to: AnyPromise.self)) }
+    private final func withPromise(_ companion: AnyObject, _ body: (Promise) -> Void) {
+        guard engine.setup.keepsOrder else { return body(unsafeDowncast(companion, to: Promise.self)) }
         let promise = (companion as? KeptSubmit).map { $0.companion } ?? companion
-        if let promise { body(unsafeDowncast(promise, to: AnyPromise.self)) }
+        if let promise { body(unsafeDowncast(promise, to: Promise.self)) }
     }
 
     /// Tells the callers of submits that are not executed what has become of them.
@@ -422,10 +433,10 @@ package class RuntimeCore: @unchecked Sendable {
     /// The caller of this holds the lock.
     ///
     /// - Returns: The number of the caller, and the promise; nil if there is nothing to wait for.
-    final func addWaiter(at slot: UInt32? = nil) -> (id: WaiterID, promise: Promise<Void>)? {
+    final func addWaiter(at slot: UInt32? = nil) -> (id: WaiterID, promise: Promise)? {
         lastWaiter += 1
         guard slot.map({ engine.addWaiter(lastWaiter, at: $0) }) ?? engine.addWaiter(lastWaiter) else { return nil }
-        let promise = Promise<Void>()
+        let promise = Promise()
         waiters[lastWaiter] = promise
         return (lastWaiter, promise)
     }

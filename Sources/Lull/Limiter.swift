@@ -67,8 +67,8 @@ public final class Limiter: @unchecked Sendable {
     }
 
     /// Describes a call that waits.
-    private var wait: Wait {
-        Wait(for: site) {
+    private var wait: WaitingCall {
+        WaitingCall(for: site) {
             "acquire() of the limiter"
         } timeLeft: { [weak self] in
             guard let self else { return nil }

@@ -53,7 +53,7 @@ package struct Slab<Element>: ~Copyable {
     /// Moves what is in an element's cell to that of another one, which has been moved there already.
     let moveCell: CellMove?
     /// The memory of blocks that are empty.
-    package internal(set) var discarded: Discarded
+    package internal(set) var discarded: DiscardedMemory
 
     package typealias CellMove = (_ from: UnsafeMutablePointer<Element>, _ to: UnsafeMutablePointer<Element>) -> Void
 
@@ -81,7 +81,7 @@ package struct Slab<Element>: ~Copyable {
         segmentCapacity = 0
         firstVacant = .max
         elementCount = 0
-        discarded = Discarded()
+        discarded = DiscardedMemory()
     }
 
     deinit {

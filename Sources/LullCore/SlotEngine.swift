@@ -232,7 +232,7 @@ package struct SlotEngine: ~Copyable {
     package mutating func executions(_ index: UInt32) -> UnsafeMutablePointer<KeyExecutions> { keyExecutions[index] }
 
     /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
-    package mutating func takeDiscarded() -> Discarded { slots.discarded.take() }
+    package mutating func takeDiscarded() -> DiscardedMemory { slots.discarded.take() }
 
     /// Whether a slot is that of a key.
     @inline(__always)

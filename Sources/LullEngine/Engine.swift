@@ -55,7 +55,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
     package var openKeyCount: Int { core.openCount }
 
     /// Hands memory that is no longer needed to the caller, which frees it while it holds no lock.
-    package mutating func takeDiscarded() -> Discarded { core.takeDiscarded() }
+    package mutating func takeDiscarded() -> DiscardedMemory { core.takeDiscarded() }
 
     // MARK: - Submitting
 

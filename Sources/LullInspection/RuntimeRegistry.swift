@@ -19,7 +19,7 @@ enum RuntimeRegistry {
     /// Begins to list those that are made, and earlier ones as soon as they schedule a wake-up.
     static func begin() {
         // Proof: it is called with nothing else.
-        Introduction.begin { RuntimeRegistry.add(Unmanaged<RuntimeCore>.fromOpaque($0).takeUnretainedValue()) }
+        InspectorHook.begin { RuntimeRegistry.add(Unmanaged<RuntimeCore>.fromOpaque($0).takeUnretainedValue()) }
     }
 
     private static func add(_ runtime: RuntimeCore) {

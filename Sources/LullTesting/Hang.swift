@@ -26,7 +26,7 @@ package struct Hang: CustomStringConvertible, Sendable {
     /// Returns nil if something else than the clock may let the calls go on.
     ///
     /// - Parameter next: How long it is until something happens that may let any of them go on.
-    init?(of waits: [Wait], next: Duration, after: Duration) {
+    init?(of waits: [WaitingCall], next: Duration, after: Duration) {
         calls = waits.compactMap { wait in
             let due = wait.timeUntilDue
             if due == nil, wait.isOpen { return nil }
@@ -81,14 +81,14 @@ package struct Hang: CustomStringConvertible, Sendable {
 
 extension ManualClock {
     /// Notes that a task begins to wait, which may not belong to what the clock tracks.
-    package func began(_ wait: Wait) {
+    package func began(_ wait: WaitingCall) {
         let begins = lock.withLock { state.began(wait) }
         // No detached task: what it reports belongs to the test that waits.
         if begins { Task { [weak self] in await Self.watch { self } } }
     }
 
     /// Notes that a task no longer waits.
-    package func ended(_ wait: Wait) {
+    package func ended(_ wait: WaitingCall) {
         lock.withLock { state.ended(wait) }
     }
 
@@ -131,7 +131,7 @@ extension ManualClock {
     }
 
     private func reportHang(ifUnmovedSince move: Int) {
-        let found = lock.withLock { () -> ([Wait], Duration)? in
+        let found = lock.withLock { () -> ([WaitingCall], Duration)? in
             guard state.moves == move, state.isAtRest, let next = state.timeUntilNextSleepOrCall else { return nil }
             return (state.allWaits, next)
         }

@@ -249,7 +249,7 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     ///   - tolerance: Ignored: the clock is never late.
     /// - Throws: `CancellationError` when the task is cancelled.
     public func sleep(until instant: Instant, tolerance: Duration? = nil) async throws {
-        let work = Work.current
+        let work = TrackedWork.current
         let id = lock.withLock { state.newID() }
         let isOver = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
@@ -314,7 +314,7 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     }
 
     /// Adds an execution that will run.
-    package func began(_ work: Work) {
+    package func began(_ work: TrackedWork) {
         // This reaches no goal, so no waiter is resumed.
         lock.withLock {
             state.began(work)
@@ -323,12 +323,12 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     }
 
     /// Notes that the operation of an execution has been entered.
-    package func entered(_ work: Work, on actor: (any Actor)?) {
+    package func entered(_ work: TrackedWork, on actor: (any Actor)?) {
         move { $0.entered(work, on: actor) }
     }
 
     /// Notes that an execution is to run.
-    package func resumed(_ work: Work, isUnseen: Bool) {
+    package func resumed(_ work: TrackedWork, isUnseen: Bool) {
         let misled = move { state -> ManualClockState.Waiter? in
             let misled = isUnseen ? state.takeMisled(by: work, maybeOnActor: true) : nil
             state.resumed(work)
@@ -338,22 +338,22 @@ public final class ManualClock: CallbackClock, WorkObserver, @unchecked Sendable
     }
 
     /// Notes that an execution has run as far as it can.
-    package func paused(_ work: Work) {
+    package func paused(_ work: TrackedWork) {
         move { $0.paused(work) }
     }
 
     /// Notes that an execution waits for another one.
-    package func slept(_ work: Work) {
+    package func slept(_ work: TrackedWork) {
         move { $0.slept(work) }
     }
 
     /// Notes that an execution no longer waits for another one.
-    package func woke(_ work: Work) {
+    package func woke(_ work: TrackedWork) {
         move { $0.woke(work) }
     }
 
     /// Removes an execution that has ended.
-    package func ended(_ work: Work) {
+    package func ended(_ work: TrackedWork) {
         move { $0.ended(work) }
     }
 }
@@ -377,14 +377,14 @@ extension ManualClock {
     public func task<R: Sendable>(
         @_inheritActorContext _ body: @escaping @Sendable @isolated(any) () async throws -> R
     ) -> Task<R, any Error> {
-        let work = Work(ofTest: true) { "a task of the test" }
+        let work = TrackedWork(ofTest: true) { "a task of the test" }
         began(work)
         // As `launch` does it; that has no result, since what is generic is compiled twice.
         let executor = ObservedExecutor(work, self)
         let isolation = body.isolation
         return Task.detached(executorPreference: executor) {
             defer { self.ended(work) }
-            return try await Work.$current.withValue(work) {
+            return try await TrackedWork.$current.withValue(work) {
                 try await run(body, on: isolation) { executor.entered(on: isolation) }
             }
         }

@@ -6,7 +6,7 @@ struct ManualClockState {
     struct Event {
         enum Action {
             case wake(@Sendable () -> Void)
-            case endSleep(CheckedContinuation<Bool, Never>, Work?)
+            case endSleep(CheckedContinuation<Bool, Never>, TrackedWork?)
         }
 
         let id: Int
@@ -23,7 +23,7 @@ struct ManualClockState {
 
     /// An execution that has begun and not ended.
     struct Execution {
-        let work: Work
+        let work: TrackedWork
         var isEntered = false
         /// The actor of its operation, if the clock does not see what it does there, and it is not the main actor.
         var actor: (any Actor)?
@@ -69,7 +69,7 @@ struct ManualClockState {
     /// The calls that wait: an `advance`, and tests that wait for sleeps.
     var waiters: [Int: Waiter] = [:]
     /// The calls that wait for debouncers, with how often each does.
-    private var waits: [ObjectIdentifier: (wait: Wait, count: Int, number: Int)] = [:]
+    private var waits: [ObjectIdentifier: (wait: WaitingCall, count: Int, number: Int)] = [:]
     /// Whether somebody looks for a hang.
     var isWatched = false
     var isHangReported = false
@@ -120,34 +120,34 @@ struct ManualClockState {
         if let work { woke(work) }
     }
 
-    mutating func began(_ work: Work) {
+    mutating func began(_ work: TrackedWork) {
         executions[ObjectIdentifier(work)] = Execution(work: work)
     }
 
-    mutating func entered(_ work: Work, on actor: (any Actor)?) {
+    mutating func entered(_ work: TrackedWork, on actor: (any Actor)?) {
         executions[ObjectIdentifier(work)]?.isEntered = true
         executions[ObjectIdentifier(work)]?.actor = actor
     }
 
-    mutating func resumed(_ work: Work) {
+    mutating func resumed(_ work: TrackedWork) {
         runningJobs += 1
         executions[ObjectIdentifier(work)]?.runningTasks += 1
     }
 
-    mutating func paused(_ work: Work) {
+    mutating func paused(_ work: TrackedWork) {
         runningJobs -= 1
         executions[ObjectIdentifier(work)]?.runningTasks -= 1
     }
 
-    mutating func slept(_ work: Work) {
+    mutating func slept(_ work: TrackedWork) {
         executions[ObjectIdentifier(work)]?.sleepingTasks += 1
     }
 
-    mutating func woke(_ work: Work) {
+    mutating func woke(_ work: TrackedWork) {
         executions[ObjectIdentifier(work)]?.sleepingTasks -= 1
     }
 
-    mutating func ended(_ work: Work) {
+    mutating func ended(_ work: TrackedWork) {
         executions[ObjectIdentifier(work)] = nil
     }
 
@@ -200,7 +200,7 @@ struct ManualClockState {
     /// Notes that a call waits.
     ///
     /// - Returns: Whether somebody is to begin to look for a hang.
-    mutating func began(_ wait: Wait) -> Bool {
+    mutating func began(_ wait: WaitingCall) -> Bool {
         count(wait, 1)
         noteChange()
         if isWatched || isHangReported { return false }
@@ -209,12 +209,12 @@ struct ManualClockState {
     }
 
     /// Notes that a call no longer waits: maybe before it is noted that it does.
-    mutating func ended(_ wait: Wait) {
+    mutating func ended(_ wait: WaitingCall) {
         count(wait, -1)
         noteChange()
     }
 
-    private mutating func count(_ wait: Wait, _ difference: Int) {
+    private mutating func count(_ wait: WaitingCall, _ difference: Int) {
         let id = ObjectIdentifier(wait)
         let count = (waits[id]?.count ?? 0) + difference
         waits[id] = count == 0 ? nil : (wait, count, waits[id]?.number ?? newID())
@@ -223,7 +223,7 @@ struct ManualClockState {
     var hasWaits: Bool { !waits.isEmpty }
 
     /// The calls that wait, in order.
-    var allWaits: [Wait] { waits.values.sorted { $0.number < $1.number }.map(\.wait) }
+    var allWaits: [WaitingCall] { waits.values.sorted { $0.number < $1.number }.map(\.wait) }
 
     /// How long it is until the next sleep of tracked work ends; without one, until the next call of a debouncer, which
     /// may find nothing to do.
@@ -281,7 +281,7 @@ struct ManualClockState {
     /// task of this one runs.
     ///
     /// - Parameter isOnActor: Whether the task may come from the actor of a handler, where a probe finds it.
-    mutating func takeMisled(by work: Work, maybeOnActor isOnActor: Bool = false) -> Waiter? {
+    mutating func takeMisled(by work: TrackedWork, maybeOnActor isOnActor: Bool = false) -> Waiter? {
         guard let target, now < target, executions[ObjectIdentifier(work)] != nil else { return nil }
         guard let waiter = waiterAtGoal, case .executions(.ended) = waiters[waiter]?.goal else { return nil }
         if isOnActor, makeProbe().actors.count > 1 { return nil }

@@ -39,7 +39,7 @@ public struct Stall: Error, CustomStringConvertible, Sendable {
     }
 
     /// A task of this work runs where the clock does not see it.
-    init(unseen work: Work) {
+    init(unseen work: TrackedWork) {
         keys = [work.name]
         milestone = .ended
         after = .zero

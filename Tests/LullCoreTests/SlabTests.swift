@@ -101,7 +101,7 @@ struct SlabTests {
         taken.free()
         for index in indices[(64 * 5)...] { slab.discard(index) }
         let keptCount = slab.discarded.count
-        #expect((1...Discarded.limit).contains(keptCount))
+        #expect((1...DiscardedMemory.limit).contains(keptCount))
         #expect(slab.checkInvariants() == [])
     }
 

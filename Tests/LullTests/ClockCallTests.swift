@@ -150,14 +150,14 @@ struct ClockCallTests {
             for call in due { call.body() }
         }
 
-        func began(_ work: Work) {}
-        func entered(_ work: Work, on actor: (any Actor)?) {}
-        func resumed(_ work: Work, isUnseen: Bool) {}
-        func paused(_ work: Work) {}
-        func slept(_ work: Work) { onSleep.call() }
-        func woke(_ work: Work) {}
-        func ended(_ work: Work) {}
-        func began(_ wait: Wait) {}
-        func ended(_ wait: Wait) {}
+        func began(_ work: TrackedWork) {}
+        func entered(_ work: TrackedWork, on actor: (any Actor)?) {}
+        func resumed(_ work: TrackedWork, isUnseen: Bool) {}
+        func paused(_ work: TrackedWork) {}
+        func slept(_ work: TrackedWork) { onSleep.call() }
+        func woke(_ work: TrackedWork) {}
+        func ended(_ work: TrackedWork) {}
+        func began(_ wait: WaitingCall) {}
+        func ended(_ wait: WaitingCall) {}
     }
 }

@@ -33,7 +33,7 @@
             let options =
                 "Edges.leading, DelayRule.extend, OverlapPolicy.skip, DebounceOptions(), EndPolicy.drop, Counters.self"
             #expect(try compile("import Lull\nfunc name() { _ = (\(options)) }\n") == "")
-            for name in ["Engine", "Gate", "Batch", "WaiterID", "Setup", "Runtime", "Work", "WorkObserver"] {
+            for name in ["Engine", "Gate", "Batch", "WaiterID", "Setup", "Runtime", "TrackedWork", "WorkObserver"] {
                 let output = try compile("import Lull\nfunc name() { _ = \(name).self }\n")
                 #expect(output.contains("cannot find '\(name)' in scope"), "\(output)")
             }

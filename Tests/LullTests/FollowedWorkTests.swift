@@ -98,7 +98,7 @@ struct FollowedWorkTests {
     func `includes what a job does on an actor after its execution has ended: it goes on with what waits there`() async
     {
         let (clock, seen) = (ManualClock(), Seen())
-        let (former, current) = (Work { "former" }, Work { "current" })
+        let (former, current) = (TrackedWork { "former" }, TrackedWork { "current" })
         clock.began(former)
         clock.entered(former, on: nil)
         clock.resumed(former, isUnseen: false)

@@ -61,7 +61,7 @@ package class Promise: @unchecked Sendable {
     ///   - observer: Notified of the wait, and of the sleep, if the task belongs to tracked work.
     ///   - wait: Describes the call that waits.
     final nonisolated(nonsending) func wait(
-        observer: (any WorkObserver)?, in wait: @autoclosure () -> Wait
+        observer: (any WorkObserver)?, in wait: @autoclosure () -> WaitingCall
     ) async -> Bool {
         if let observer { sleep = Sleep(in: wait(), observer: observer) }
         await withTaskCancellationHandler {
@@ -145,14 +145,14 @@ final class OutcomePromise<Output: Sendable>: Promise, @unchecked Sendable {
 
 /// A task that waits for a promise, with the tracked work that it belongs to.
 private struct Sleep: Sendable {
-    let work: Work?
-    let wait: Wait?
+    let work: TrackedWork?
+    let wait: WaitingCall?
     let observer: any WorkObserver
 
     /// The caller is that task.
-    init(in wait: @autoclosure () -> Wait, observer: any WorkObserver) {
-        work = Work.current
-        self.wait = Work.isHandling ? nil : wait()
+    init(in wait: @autoclosure () -> WaitingCall, observer: any WorkObserver) {
+        work = TrackedWork.current
+        self.wait = TrackedWork.isHandling ? nil : wait()
         self.observer = observer
     }
 

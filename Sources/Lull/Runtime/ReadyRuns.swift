@@ -15,7 +15,7 @@ struct StartedRun {
     /// When it was due.
     let at: CoreInstant
     /// The execution as a clock tracks it, if one does.
-    let work: Work?
+    let work: TrackedWork?
     /// What goes with its value: the lock guards it.
     var companion: Companion?
     /// Its task, to be cancelled.

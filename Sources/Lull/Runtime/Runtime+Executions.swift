@@ -221,7 +221,7 @@ extension Runtime {
         _ body: nonisolated(nonsending) @escaping @Sendable () async -> Void
     ) {
         // While it tells the outcome of an execution, it is a part of that: it cannot wait for its own end.
-        let work = run.map { makeWork(of: $0, key: key) } ?? Work { describe(key, of: Value.self) }
+        let work = run.map { makeWork(of: $0, key: key) } ?? TrackedWork { describe(key, of: Value.self) }
         workObserver?.began(work)
         _ = launch(work, workObserver, on: isolation) {
             await body()
@@ -231,8 +231,8 @@ extension Runtime {
     }
 
     /// Makes the work of an execution, for a clock that tracks it.
-    func makeWork(of run: RunID, key: Key) -> Work {
-        Work(handling: run, of: number) { describe(key, of: Value.self) }
+    func makeWork(of run: RunID, key: Key) -> TrackedWork {
+        TrackedWork(handling: run, of: number) { describe(key, of: Value.self) }
     }
 
     // MARK: - Observers

@@ -107,7 +107,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     ) {
         let found = engine.recentSlot
         let hash = engine.recent?.pointee.hash ?? engine.lookedUpHash
-        if engine.setup.whileRunning == .share { engine.submitter = Work.current?.run(of: number) }
+        if engine.setup.whileRunning == .share { engine.submitter = TrackedWork.current?.run(of: number) }
         var index = engine.beginSubmit(at: found, at: instant, wait: wait)
         var orders = Orders()
         takeActions(&orders, at: engine.now)
@@ -253,7 +253,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
     private func start(
         _ id: RunID, _ executions: UInt32, _ count: Int, _ due: Gate.Due, _ orders: inout Orders
     ) {
-        var work: Work?
+        var work: TrackedWork?
         if let workObserver {
             let tracked = makeWork(of: id, key: key(of: id.slot))
             workObserver.began(tracked)
@@ -342,12 +342,12 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
 
     // MARK: - Executing
 
-    override func startTask(_ run: RunID, _ work: Work?) {
+    override func startTask(_ run: RunID, _ work: TrackedWork?) {
         guard case .task(let isolation, _) = handler else {
             preconditionFailure("an execution for a queue was to start in a task")
         }
         // Nobody asks for the name of work that no clock tracks.
-        let work = work ?? Work(handling: run, of: number) { "" }
+        let work = work ?? TrackedWork(handling: run, of: number) { "" }
         let task = launch(work, workObserver, on: isolation) {
             await self.execute(run)
             self.workObserver?.ended(work)

@@ -63,9 +63,9 @@ package class RuntimeCore: @unchecked Sendable {
         workObserver = clock.workObserver
         origin = clock.now()
         self.queue = queue
-        if Introduction.isWanted {
+        if InspectorHook.isWanted {
             isIntroduced = true
-            Introduction.introduce(self)
+            InspectorHook.introduce(self)
         }
     }
 
@@ -88,7 +88,7 @@ package class RuntimeCore: @unchecked Sendable {
     /// Releases keys and values that have left the engine, and their memory.
     func release(_ orders: borrowing Orders) {}
     /// Runs an execution in a task of its own.
-    func startTask(_ run: RunID, _ work: Work?) {}
+    func startTask(_ run: RunID, _ work: TrackedWork?) {}
     /// Runs the handler for an execution that is not ready any more, unless it is being cancelled, and reports its end.
     /// The caller holds the lock; this releases it.
     func perform(_ run: StartedRun.Pointer, sendingBlock: Bool) {}
@@ -103,7 +103,7 @@ package class RuntimeCore: @unchecked Sendable {
     /// What is to be done when the lock has been released.
     struct Orders: ~Copyable {
         enum Order {
-            case start(RunID, Work?)
+            case start(RunID, TrackedWork?)
             case cancel(RunID)
             case resolve(Companion, NotExecutedError)
             /// The same for a single promise, which is not kept with values.
@@ -120,7 +120,7 @@ package class RuntimeCore: @unchecked Sendable {
         var values = RawArray()
         var keys = RawArray()
         /// Memory to be freed.
-        var discarded = Discarded()
+        var discarded = DiscardedMemory()
 
         mutating func add(_ order: Order) {
             if first == nil { first = order } else { more.append(order) }
@@ -190,7 +190,7 @@ package class RuntimeCore: @unchecked Sendable {
     /// Whether the caller is part of an execution whose outcome has not been told: of the handler, a completion or
     /// `onFailure`, or of a task that one of them made.
     final var isInsideHandler: Bool {
-        guard let run = Work.current?.run(of: number) else { return false }
+        guard let run = TrackedWork.current?.run(of: number) else { return false }
         return lock.withLock { engine.state(of: run) != .ended }
     }
 
@@ -209,10 +209,10 @@ package class RuntimeCore: @unchecked Sendable {
         if stamp == 1 { clock.wake = { [weak self] source in self?.wake(source) } }
         let previous = retainedSelf
         if isOwnerReleased { retainedSelf = needsWakeUp ? self : nil }
-        let introduces = Introduction.isWanted && !isIntroduced
+        let introduces = InspectorHook.isWanted && !isIntroduced
         if introduces { isIntroduced = true }
         lock.unlock()
-        if introduces { Introduction.introduce(self) }
+        if introduces { InspectorHook.introduce(self) }
         clock.scheduleWakeUp(at: alarm, stamp: stamp, after: source)
         withExtendedLifetime(previous) {}
     }

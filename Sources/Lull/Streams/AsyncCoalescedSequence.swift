@@ -80,7 +80,7 @@ where Base.Element: Sendable {
             let stage = sequence.makeStage(handover)
             self.stage = stage
             let observer = stage.observer
-            let work = Work { "the reader of a sequence" }
+            let work = TrackedWork { "the reader of a sequence" }
             observer?.began(work)
             // A tracking clock sees the reader only while it is busy with an element.
             observer?.slept(work)
@@ -94,7 +94,7 @@ where Base.Element: Sendable {
         }
 
         nonisolated(nonsending) func next() async throws(Failure) -> Element? {
-            let observer = stage.observer.flatMap { Work.isHandling ? nil : $0 }
+            let observer = stage.observer.flatMap { TrackedWork.isHandling ? nil : $0 }
             observer?.began(stage.wait)
             defer { observer?.ended(stage.wait) }
             let answer = await withTaskCancellationHandler {

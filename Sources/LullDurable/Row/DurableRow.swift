@@ -305,7 +305,7 @@ package enum DurablePayload: Hashable, Sendable {
 extension DurableRow {
     /// Returns the rules of the row's own data that do not hold; empty unless there is a bug.
     package func checkInvariants() -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         broken.unless(born <= taken && taken <= generation, "born \(born) ≤ taken \(taken) ≤ generation \(generation)")
         broken.unless((pending != nil) == (gate.count > 0), "something is pending exactly if the gate counts it")
         broken.unless(pending == nil || gate.isOpen, "the gate is open while something is pending")

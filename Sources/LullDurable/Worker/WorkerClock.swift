@@ -36,7 +36,7 @@ package struct WorkerClock: Sendable {
         _ name: String, on isolation: (any Actor)? = nil, preferring executor: OwnThread? = nil,
         _ body: @escaping TaskOperation
     ) -> Task<Void, any Error> {
-        let work = Work { name }
+        let work = TrackedWork { name }
         observer?.began(work)
         return launch(work, observer, on: isolation, preferring: executor) {
             defer { observer?.ended(work) }

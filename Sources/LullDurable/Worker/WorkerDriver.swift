@@ -12,7 +12,7 @@ package import LullCore
 /// What keeps the leases (the alarm, and the calls of the store) has a thread of its own: handlers, encoding, decoding
 /// and folding may take all threads of the cooperative pool for as long as they like.
 package final class WorkerDriver: Sendable {
-    private typealias Completion = (continuation: CheckedContinuation<Void, Never>, work: Work?)
+    private typealias Completion = (continuation: CheckedContinuation<Void, Never>, work: TrackedWork?)
 
     private struct State {
         var worker: WorkerStateMachine
@@ -71,7 +71,7 @@ package final class WorkerDriver: Sendable {
 
     /// Works until the task is cancelled and the handlers have ended, or the store cannot be used any more.
     package func run() async throws(DurableError) {
-        let work = Work.current
+        let work = TrackedWork.current
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 state.change { $0.completion = (continuation, work) }

@@ -6,7 +6,7 @@
 extension Engine {
     /// The rules that do not hold; empty unless there is a bug.
     func checkInvariants() -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         broken.rules = core.checkInvariants()
         core.slots.forEach { index, slot in
             let key = Cells.key(of: slot).pointee
@@ -30,7 +30,7 @@ extension Engine {
 extension SlotEngine {
     /// The rules of the core's own data that do not hold.
     fileprivate func checkInvariants() -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         broken.unless(actionCount == 0 && !movesAlarm, "every action has been done")
         checkSlots(&broken)
         checkExecutions(&broken)
@@ -43,7 +43,7 @@ extension SlotEngine {
         return broken.rules
     }
 
-    private func checkSlots(_ broken: inout Broken) {
+    private func checkSlots(_ broken: inout InvariantReport) {
         let (knownDeadlines, knownIdle) = (DeadlineQueue.Lookup(deadlines), DeadlineQueue.Lookup(idleQueue))
         var (open, resting) = (0, 0)
         slots.forEach { index, slot in
@@ -93,7 +93,7 @@ extension SlotEngine {
         broken.unless(idleQueue.count <= bound || idleQueue.isCompacted, "the idle queue is compacted")
     }
 
-    private func checkExecutions(_ broken: inout Broken) {
+    private func checkExecutions(_ broken: inout InvariantReport) {
         var running = 0
         var awaited: [WaiterID: Int] = [:]
         keyExecutions.forEach { index, executions in
@@ -150,7 +150,7 @@ extension SlotEngine {
         }
     }
 
-    private func checkCounters(_ broken: inout Broken) {
+    private func checkCounters(_ broken: inout InvariantReport) {
         var (pending, waiting, running, held) = (0, 0, 0, 0)
         slots.forEach { _, slot in
             let count = slot.pointee.gate.count

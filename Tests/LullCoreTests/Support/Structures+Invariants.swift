@@ -55,7 +55,7 @@ extension DeadlineQueue {
     }
 
     func checkInvariants() -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         let all = allEntries
         broken.unless(count == all.count, "the count is right")
         for (number, bucket) in allBuckets.enumerated() {
@@ -96,7 +96,7 @@ extension DeadlineQueue {
 
     /// Only the first chunk of a chain has room, none is empty, and each is at most four times as large as the one
     /// before it.
-    private func checkChain(_ chain: Chunk?, _ name: @autoclosure () -> String, _ broken: inout Broken) {
+    private func checkChain(_ chain: Chunk?, _ name: @autoclosure () -> String, _ broken: inout InvariantReport) {
         let chunks = Self.chunks(chain)
         broken.unless(chunks.allSatisfy { !$0.isEmpty }, "\(name()): no chunk is empty")
         broken.unless(chunks.dropFirst().allSatisfy { $0.isFull }, "\(name()): only the first chunk has room")
@@ -117,7 +117,7 @@ extension TieQueue {
     }
 
     func checkInvariants() -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         broken.unless(count == allEntries.count, "the count is right")
         func isInOrder(_ chunk: Chunk) -> Bool {
             zip(chunk.entries, chunk.entries.dropFirst()).allSatisfy { !$0.isOlder(than: $1) }
@@ -165,7 +165,7 @@ extension Slab {
     }
 
     func checkInvariants() -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         var total = 0
         for (number, segment) in allSegments.enumerated() {
             let blocks = blocks(of: number)
@@ -197,7 +197,7 @@ extension Slab {
     }
 
     private func checkVacancy(
-        from first: UInt32, next: (Int) -> UInt32, _ name: String, expected: [Int], _ broken: inout Broken
+        from first: UInt32, next: (Int) -> UInt32, _ name: String, expected: [Int], _ broken: inout InvariantReport
     ) {
         var vacant: [Int] = []
         var number = first
@@ -246,7 +246,7 @@ extension KeyIndex {
     ///
     /// - Parameter hashOf: Returns the hash of the key of a slot.
     func checkInvariants(hashOf: (UInt32) -> UInt) -> [String] {
-        var broken = Broken()
+        var broken = InvariantReport()
         guard let directory else {
             broken.unless(depth == 0 && levels == nil, "an index without a directory has no depth")
             return broken.rules
@@ -274,7 +274,7 @@ extension KeyIndex {
         return broken.rules
     }
 
-    private func check(_ segment: Segment, _ number: Int, _ hashOf: (UInt32) -> UInt, _ broken: inout Broken) {
+    private func check(_ segment: Segment, _ number: Int, _ hashOf: (UInt32) -> UInt, _ broken: inout InvariantReport) {
         let entries = UnsafeBufferPointer(start: segment.entries, count: segment.capacity)
         broken.unless(entries.count.nonzeroBitCount == 1, "segment \(number) has a power of two of entries")
         broken.unless(

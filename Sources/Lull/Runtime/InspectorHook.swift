@@ -5,7 +5,7 @@ internal import Synchronization
 /// A program without one pays a look at an address when it makes a debouncer, and when that schedules a wake-up; never
 /// in a submit that joins a pending value. A list of all of them would cost every program a lock and memory, and a
 /// closure here its metadata.
-package enum Introduction {
+package enum InspectorHook {
     /// A function that is called with a `RuntimeCore`, which it may retain.
     package typealias Function = @convention(c) (UnsafeRawPointer) -> Void
 

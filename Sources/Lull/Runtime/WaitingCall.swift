@@ -3,7 +3,7 @@ internal import LullCore
 /// A call that waits for a debouncer, a throttler or a limiter, as a clock for tests sees it.
 ///
 /// Only such a clock asks what it is.
-package final class Wait: Sendable {
+package final class WaitingCall: Sendable {
     /// The place where the program makes what the call waits for.
     package let site: SourceSite
     private let describe: @Sendable () -> String
@@ -34,8 +34,8 @@ package final class Wait: Sendable {
 
 extension RuntimeCore {
     /// Describes a call for all keys that waits.
-    final func wait(in call: StaticString, isOpen: Bool = false) -> Wait {
-        Wait(for: site, isOpen: isOpen) { [kind] in
+    final func wait(in call: StaticString, isOpen: Bool = false) -> WaitingCall {
+        WaitingCall(for: site, isOpen: isOpen) { [kind] in
             "\(call) of the \(name(of: kind))"
         } timeLeft: { [weak self] in
             self?.state.timeUntilDue
@@ -45,9 +45,9 @@ extension RuntimeCore {
 
 extension Runtime {
     /// Describes a call for one key that waits.
-    func wait(in call: StaticString, _ key: Key) -> Wait {
+    func wait(in call: StaticString, _ key: Key) -> WaitingCall {
         // Weak: the engine keeps the promise of an outcome, and that keeps this.
-        Wait(for: site) { [kind] in
+        WaitingCall(for: site) { [kind] in
             "\(call) of the \(name(of: kind)) (\(describe(key, of: Value.self)))"
         } timeLeft: { [weak self] in
             self?.state(of: key).timeUntilDue

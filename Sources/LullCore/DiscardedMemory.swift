@@ -4,7 +4,7 @@
 /// system (rows `holds` and `stalls`). The blocks are linked through their own first words, so that adding one costs
 /// nothing. A driver that never takes them leaves at most 16 of them behind.
 @frozen
-package struct Discarded: ~Copyable {
+package struct DiscardedMemory: ~Copyable {
     var first: UnsafeMutableRawPointer?
     var count: Int
 
@@ -23,16 +23,16 @@ package struct Discarded: ~Copyable {
 
     /// Adds a block of at least a word, aligned to it.
     mutating func add(_ block: UnsafeMutableRawPointer) {
-        if count == Self.limit { self = Discarded() }
+        if count == Self.limit { self = DiscardedMemory() }
         block.storeBytes(of: first, as: UnsafeMutableRawPointer?.self)
         first = block
         count += 1
     }
 
     /// Hands all blocks to the caller.
-    package mutating func take() -> Discarded {
+    package mutating func take() -> DiscardedMemory {
         let all = self
-        self = Discarded()
+        self = DiscardedMemory()
         return all
     }
 

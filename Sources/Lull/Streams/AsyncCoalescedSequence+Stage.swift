@@ -18,7 +18,7 @@ extension AsyncCoalescedSequence {
         /// Tracks when elements are read, for a clock that does.
         let observer: (any WorkObserver)?
         /// Describes a consumer that waits for the next element.
-        let wait: Wait
+        let wait: WaitingCall
 
         @usableFromInline
         init<Key, Value, Output>(

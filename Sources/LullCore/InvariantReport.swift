@@ -1,5 +1,5 @@
 /// Collects the rules that do not hold; for checks of invariants.
-package struct Broken {
+package struct InvariantReport {
     package var rules: [String] = []
 
     package init() {}

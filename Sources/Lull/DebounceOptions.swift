@@ -1,0 +1,74 @@
+public import LullCore
+
+/// Limits and less common settings of a debouncer; all have defaults (<doc:ChoosingAPolicy>).
+///
+/// ```swift
+/// let save = Debouncer(for: .seconds(2), options: .init(atEnd: .flush)) { (draft: Draft) in
+///     try await api.save(draft)
+/// }
+/// ```
+public struct DebounceOptions: Sendable {
+    /// Whether a shorter delay of a single call replaces a longer one that is running (<doc:Semantics>, section 3).
+    /// Nil for `restart`.
+    public var delayRule: DelayRule?
+    /// The least time between two due instants of a key, zero or more, and only with the trailing edge: what would be
+    /// due earlier waits (<doc:WhenItPausesButNotTooOften>). Nil or zero for none.
+    public var spacing: Duration?
+    /// The largest number of values that one execution gets, if values are merged or collected; at least 1. The rest
+    /// follows in further executions (<doc:Semantics>, section 8). Nil for no limit.
+    public var maxBatch: Int?
+    /// The largest number of executions that run at once, of all keys; at least 1. What falls due meanwhile waits. Nil
+    /// for no limit.
+    public var maxConcurrent: Int?
+    /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not
+    /// start yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
+    public var limit: RateLimit?
+    /// The largest number of keys that are in a burst, have a value that waits to start, or are remembered for their
+    /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no
+    /// limit.
+    public var capacity: Int?
+    /// The largest number of submits that are pending, of all keys together; at least 1: for what collects while a
+    /// server is away. What a submit does that would add one is ``overflow``. Nil for no limit.
+    public var maxPending: Int?
+    /// The treatment of a submit beyond ``maxPending``.
+    public var overflow: OverflowPolicy
+    /// The rule for pending values when the debouncer is released.
+    public var atEnd: EndPolicy
+    /// How much later than due an execution may begin, so that one wake-up of the processor serves several; never
+    /// earlier. Zero or more.
+    public var tolerance: Duration
+
+    /// Creates options with default values.
+    public init(
+        delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
+        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, maxPending: Int? = nil,
+        overflow: OverflowPolicy = .reject, atEnd: EndPolicy = .executeWhenDue, tolerance: Duration = .zero
+    ) {
+        self.delayRule = delayRule
+        self.spacing = spacing
+        self.maxBatch = maxBatch
+        self.maxConcurrent = maxConcurrent
+        self.limit = limit
+        self.capacity = capacity
+        self.maxPending = maxPending
+        self.overflow = overflow
+        self.atEnd = atEnd
+        self.tolerance = tolerance
+    }
+}
+
+// Not inlined, here and below: every initialiser checks its options, and each copy would be a kilobyte of a program.
+
+extension DebounceOptions: ExecutionOptions {
+    @inline(never)
+    package func checked(
+        for wait: Duration, maxWait: Duration?, edges: Edges, maxCount: Int?, _ combination: CombinationRule,
+        _ whileRunning: OverlapPolicy, at site: SourceSite
+    ) -> CheckedOptions {
+        checked(combination, whileRunning, at: site) { () throws(PolicyError) in
+            try .debounce(
+                for: wait, maxWait: maxWait, edges: edges, delayRule: delayRule ?? .restart, maxCount: maxCount,
+                spacing: spacing)
+        }
+    }
+}

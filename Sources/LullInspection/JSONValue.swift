@@ -53,6 +53,13 @@ package enum JSONValue: ExpressibleByDictionaryLiteral {
         append(to: &text)
         return text
     }
+
+    /// The text with a newline.
+    package var line: [UInt8] {
+        var line: [UInt8] = []
+        appendLine(to: &line)
+        return line
+    }
 }
 
 extension [UInt8] {

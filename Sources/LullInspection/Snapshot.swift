@@ -71,17 +71,17 @@ enum Snapshot {
             figures.sort { $0.counters.submitted > $1.counters.submitted }
             figures.removeLast(left)
         }
-        let line: JSONValue = [
+        let snapshot: JSONValue = [
             "lull": .number(1), "process": .number(lull_process()), "name": .string(programName),
             "time": .microseconds(time), "left": .number(left), "debouncers": .array(figures.map(\.json)),
         ]
-        return line.text + [UInt8(ascii: "\n")]
+        return snapshot.line
     }
 
     /// Returns the line for a reader that is refused.
     static func refusal(_ reason: String) -> [UInt8] {
-        let line: JSONValue = ["lull": .number(1), "refused": .string(reason)]
-        return line.text + [UInt8(ascii: "\n")]
+        let refusal: JSONValue = ["lull": .number(1), "refused": .string(reason)]
+        return refusal.line
     }
 
     private static let programName: String = {

@@ -27,7 +27,7 @@ extension HTTPRequest {
 
 extension HTTPAnswer {
     static func json(_ status: Int, _ json: JSONValue, _ fields: [(name: String, value: String)] = []) -> HTTPAnswer {
-        HTTPAnswer(status, "application/json", json.text + Array("\n".utf8), [("Cache-Control", "no-store")] + fields)
+        HTTPAnswer(status, "application/json", json.line, [("Cache-Control", "no-store")] + fields)
     }
 
     static func refusal(_ refusal: HTTPRefusal) -> HTTPAnswer {

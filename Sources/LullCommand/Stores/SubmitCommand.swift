@@ -20,7 +20,7 @@ enum SubmitCommand {
             token: options.token, context: options.context)
         let receipt = try opened.store.change(for: .submit) { try await $0.submit([submission])[0].get() }
         guard options.printsObjects else { return ExitStatus.success }
-        return OutputBuffer.printDone("the value was recorded", as: receipt.json.text + Array("\n".utf8))
+        return OutputBuffer.printDone("the value was recorded", as: receipt.json.line)
     }
 
     /// Throws if something is piped in: without VALUE an empty value would be recorded in its place.

@@ -43,6 +43,18 @@ package struct StoredEnd: Hashable, Sendable {
     }
 }
 
+extension [(key: [UInt8], end: StoredEnd)] {
+    /// Returns the newest ones, as they are listed.
+    func newest(_ limit: Int, at now: CoreInstant) -> [DurableEnd<[UInt8]>] {
+        sorted { ($0.end.at, $0.end.submits.upperBound) > ($1.end.at, $1.end.submits.upperBound) }
+            .prefix(Swift.max(0, limit)).map { key, end in
+                DurableEnd(
+                    key: key, submits: end.submits, how: end.how, run: end.run, error: end.errorText,
+                    age: DurableNamespace.time(from: end.at, to: now))
+            }
+    }
+}
+
 extension EndKind: RowWord {
     package static let all: [Self] = [.completed, .failed, .cancelled, .absorbed, .dead]
 }

@@ -4,19 +4,19 @@ package import LullCore
 
 extension LoadedTable {
     package mutating func record(
-        _ ending: EndedSubmits, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
+        _ ended: EndedSubmits, of entry: DurableEntry, at now: CoreInstant, in namespace: DurableNamespace
     ) throws(DurableError) {
-        if ending.how == .dead, let run = ending.run {
+        if ended.how == .dead, let run = ended.run {
             keep(dead: run, of: entry.key, place: known(entry.key)?.after?.places.run ?? 0, at: now)
             return
         }
-        var end = StoredEnd(ending, at: now)
-        if ending.how == .absorbed {
+        var end = StoredEnd(ended, at: now)
+        if ended.how == .absorbed {
             let last = try knownEnds(of: entry.key).first {
-                $0.how == .absorbed && $0.submits.upperBound + 1 == ending.submits.lowerBound
+                $0.how == .absorbed && $0.submits.upperBound + 1 == ended.submits.lowerBound
             }
             if let last {
-                end.submits = last.submits.lowerBound...ending.submits.upperBound
+                end.submits = last.submits.lowerBound...ended.submits.upperBound
                 remove(last, of: entry.key)
             }
         }

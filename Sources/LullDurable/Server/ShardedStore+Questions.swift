@@ -43,12 +43,7 @@ extension ShardedStore {
                 found += try await newestEnds(in: place, atMost: limit < .max / 2 ? limit + 100 : .max)
             }
         }
-        found.sort { ($0.end.at, $0.end.submits.upperBound) > ($1.end.at, $1.end.submits.upperBound) }
-        return found.prefix(limit).map { key, end in
-            DurableEnd(
-                key: key, submits: end.submits, how: end.how, run: end.run, error: end.errorText,
-                age: DurableNamespace.time(from: end.at, to: now))
-        }
+        return found.newest(limit, at: now)
     }
 
     package func presentInstant(in namespace: String) async throws(DurableError) -> CoreInstant {

@@ -318,12 +318,7 @@ extension MemoryTable {
         for dead in self[namespace].dead.values where key == nil || key == dead.key {
             all.append((dead.key, StoredEnd(EndedSubmits(dead.run, .dead), at: dead.at)))
         }
-        all.sort { ($0.end.at, $0.end.submits.upperBound) > ($1.end.at, $1.end.submits.upperBound) }
-        return all.prefix(max(0, limit)).map { key, end in
-            DurableEnd(
-                key: key, submits: end.submits, how: end.how, run: end.run, error: end.errorText,
-                age: DurableNamespace.time(from: end.at, to: now))
-        }
+        return all.newest(limit, at: now)
     }
 
     package func deadRuns(

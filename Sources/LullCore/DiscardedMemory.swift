@@ -1,4 +1,4 @@
-/// Memory that an ``SlotEngine`` no longer needs, to be freed by the driver while it holds no lock.
+/// Memory that a ``SlotEngine`` no longer needs, to be freed by the driver while it holds no lock.
 ///
 /// Freeing a small block can take long: it may be all that has kept half a gigabyte beside it from going back to the
 /// system (rows `holds` and `stalls`). The blocks are linked through their own first words, so that adding one costs

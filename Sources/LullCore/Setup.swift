@@ -1,4 +1,4 @@
-/// The settings of an ``SlotEngine``: a valid policy, and the other options of debouncers and throttlers.
+/// The settings of a ``SlotEngine``: a valid policy, and the other options of debouncers and throttlers.
 @frozen
 @usableFromInline
 package struct Setup: Hashable, Sendable {

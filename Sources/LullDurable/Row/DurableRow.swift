@@ -4,7 +4,7 @@ package import LullCore
 /// database, a clock or a worker.
 ///
 /// A store reads a row, calls the function for what happened with the instant at which it happened, and writes the row
-/// back in the same atomic step. The functions return ranges that end in the step as ``EndedSubmits``s, which the
+/// back in the same atomic step. The functions return ranges that end in the step as ``EndedSubmits``, which the
 /// store records in that step, too. Every submit of the key has a number, its *generation*. At any time the ranges of
 /// the endings, the run, the ready and the pending value tile the generations from the first after ``born`` to
 /// ``generation``, with no gap and no overlap.

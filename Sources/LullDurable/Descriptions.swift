@@ -133,15 +133,6 @@ extension Int {
     fileprivate func of(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }
 
-extension Duration {
-    /// The duration for messages, to the millisecond.
-    var text: String {
-        let milliseconds = Int64(self / .milliseconds(1))
-        if milliseconds < 1000 { return "\(milliseconds) ms" }
-        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(Double(milliseconds) / 1000) s"
-    }
-}
-
 extension DurableError: LocalizedError {
     /// What `localizedDescription` returns: the ``description``.
     public var errorDescription: String? { description }

@@ -163,7 +163,7 @@ extension WorkerStateMachine {
         let longest = min(Self.longestPause, .nanoseconds(configuration.lease.nanoseconds / 3))
         let shortest = min(Self.shortestPause, longest)
         let backoff = RetryPolicy(initialDelay: Duration(shortest), maxDelay: Duration(longest))
-        return jitter.shorten(backoff.delay(after: failures))
+        return backoff.delay(after: failures, &jitter)
     }
 
     /// Returns when to repeat a report that has failed that often: together with all other calls, or later if only this

@@ -179,7 +179,7 @@ extension WorkerStateMachine {
 
     private mutating func failed(_ error: String, _ run: DurableRun) -> DurableReport.Kind {
         guard run.attempt < configuration.backoff.maxAttempts else { return .failed(error, retry: nil) }
-        return .failed(error, retry: jitter.shorten(configuration.backoff.delay(after: run.attempt)))
+        return .failed(error, retry: configuration.backoff.delay(after: run.attempt, &jitter))
     }
 
     /// Sends the final report of a run.

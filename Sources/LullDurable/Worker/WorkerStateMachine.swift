@@ -1,4 +1,4 @@
-internal import Lull
+package import Lull
 package import LullCore
 
 /// The decisions of a worker: what it claims and when, when it sends heartbeats, what an answer means, when it tries

@@ -44,6 +44,7 @@ enum LullProgram {
         case .run, .work:
             guard !invocation.operands.isEmpty else { throw .usage("COMMAND is missing", subcommand) }
             try ShellText.check(invocation.operands.map { Invocation.bytes($0) }, subcommand)
+            try options.checkStatuses(for: subcommand)
             return try runSession(of: subcommand, options) { () throws(Failure) in
                 try CommandRunner(invocation.operands, options)
             }

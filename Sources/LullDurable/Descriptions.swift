@@ -19,6 +19,7 @@ extension DurableState: CustomStringConvertible {
         case .ready: "ready"
         case .running(let attempt): "running, attempt \(attempt)"
         case .waitingForRetry(let attempt, let error): text("waiting for a retry after attempt \(attempt)", error)
+        case .snoozed(let times): "snoozed, \(times.of("time")) so far"
         case .executed: "executed"
         case .failed(let error): text("failed", error)
         case .cancelled: "cancelled"
@@ -66,7 +67,8 @@ extension DurableListedRun: CustomStringConvertible {
         if let worker {
             return "run \(id), attempt \(attempt) by worker \(worker) for \((runningFor ?? .zero).text)\(error)"
         }
-        return "run \(id), attempt \(attempt + 1) in \((retryIn ?? .zero).text)\(error)"
+        let snoozed = snoozes > 0 ? ", snoozed \(snoozes.of("time"))" : ""
+        return "run \(id), attempt \(attempt + 1) in \((retryIn ?? .zero).text)\(snoozed)\(error)"
     }
 }
 

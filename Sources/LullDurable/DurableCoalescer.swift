@@ -108,7 +108,7 @@ extension DurableCoalescer {
     /// replaces it, is executed, whichever process dies.
     ///
     /// A submit costs a transaction of the store, which concurrent submits share. It needs no worker in this process:
-    /// another process may call ``run(maxConcurrent:lease:retry:grace:onFailure:fileID:line:handler:)``.
+    /// another process may call ``run(maxConcurrent:lease:retry:timeLimit:grace:onFailure:fileID:line:handler:)``.
     ///
     /// - Parameters:
     ///   - value: The value. The store holds it as JSON.
@@ -254,7 +254,7 @@ extension DurableState {
     /// Whether the state can no longer change by itself. A dead run can still be retried.
     public var isFinal: Bool {
         switch self {
-        case .pending, .ready, .running, .waitingForRetry: false
+        case .pending, .ready, .running, .waitingForRetry, .snoozed: false
         case .executed, .failed, .cancelled, .absorbed, .dead, .forgotten: true
         }
     }
@@ -272,7 +272,8 @@ extension DurableCoalescer {
     /// handler that ignores its cancellation half-way between the end of the grace and the end of the lease. The call
     /// returns when all handlers have ended, and therefore no later than a `lease` after the cancellation.
     ///
-    /// A handler that throws has failed, and its run is tried again after a delay, under the rules of `retry`. While a
+    /// A handler that throws has failed, and its run is tried again after a delay, under the rules of `retry`. It may
+    /// throw what is to become of the run instead: `Snooze`, `RetryAfter`, `GiveUp` or ``PauseFor``. While a
     /// handler runs, the worker renews its lease each time a third of it has passed. If that fails for so long that
     /// another worker takes over, the handler is cancelled, and ``DurableFailure/leaseLost(_:)`` is reported. Whatever
     /// the handler had done stays done: that is why it receives a ``DurableExecution/fence``. A handler that never
@@ -281,6 +282,10 @@ extension DurableCoalescer {
     /// In a namespace that restarts runs (``DurableOverlapPolicy/restart(interrupting:)``), a handler is cancelled when
     /// a newer value of its key interrupts the run. If it then throws, that is not a failure, and the value starts with
     /// the newer one.
+    ///
+    /// With a `timeLimit`, a handler that has run that long is cancelled. If it then throws, whatever it throws, it has
+    /// failed with `TimeLimitExceeded`; if it returns, it is executed. One that goes on is reported as
+    /// ``DurableFailure/overdue(_:timeLimit:)``, and a lease after the limit the worker gives its lease up.
     ///
     /// After a failed call the worker calls the store again, less and less often. It repeats the report of an execution
     /// until the store has recorded it.
@@ -292,6 +297,7 @@ extension DurableCoalescer {
     ///   - lease: How long a run is this worker's unless it renews the lease: so long the work of a worker that has
     ///     died waits before another worker takes it over. More than zero.
     ///   - retry: When, and how often, a run whose handler threw is tried again.
+    ///   - timeLimit: How long a handler may run before it is told to stop; more than zero. Nil for no limit.
     ///   - grace: How long handlers may go on after the task has been cancelled; shorter than the lease. By default
     ///     half of the lease, at most ten seconds.
     ///   - onFailure: Called for everything that goes wrong. Without it, a line is written to standard error.
@@ -304,7 +310,8 @@ extension DurableCoalescer {
     ///   with `.merge`, and opened here by its name alone, without a function that folds.
     public func run(
         maxConcurrent: Int = 8, lease: Duration = .seconds(30), retry: RetryPolicy = RetryPolicy(),
-        grace: Duration? = nil, onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
+        timeLimit: Duration? = nil, grace: Duration? = nil,
+        onFailure: (@Sendable (DurableFailure) async -> Void)? = nil,
         fileID: StaticString = #fileID, line: UInt = #line,
         @_inheritActorContext
         handler: @escaping @Sendable @isolated(any) (DurableExecution<Key, Value>) async throws -> Void
@@ -316,6 +323,7 @@ extension DurableCoalescer {
         let configuration = WorkerStateMachine.Configuration(
             namespace: namespace, owner: .random(in: .min ... .max), maxConcurrent: maxConcurrent,
             lease: CoreDuration(lease), backoff: retry, grace: grace.map { CoreDuration($0) },
+            timeLimit: timeLimit.map { CoreDuration($0) },
             watches: whileRunning != .queue, fileID: fileID, line: line)
         let tasks = HandlerTasks(clock, counts, fold, onFailure, handler)
         try await WorkerDriver(configuration, store, clock, tasks).run()
@@ -337,19 +345,23 @@ extension DurableCoalescer {
         return status
     }
 
-    /// Pauses the namespace, for workers in all processes: from then on they begin nothing new, until ``resume()``. Use
-    /// it while what the handlers need is down, or during a deployment.
+    /// Pauses the namespace, for workers in all processes: from then on they begin nothing new, until ``resume()`` or,
+    /// if a time is given, until that is over. Use it while what the handlers need is down, or during a deployment.
     ///
     /// Runs whose handlers have begun go on, and are reported. Submits are recorded, values fall due, and flushes and
     /// cancels work as always. A worker that was asking for work at that moment may still begin what it got.
     ///
-    /// A namespace that is paused already stays so since the first time, and gets the new reason if there is one.
+    /// A namespace that is paused already stays so since the first time. Of two pauses, the one counts that lasts
+    /// longer, and it gives the reason; one without a time lasts longest.
     ///
-    /// - Parameter reason: Why, for those who look at the ``status()``; the store keeps 500 characters.
+    /// - Parameters:
+    ///   - reason: Why, for those who look at the ``status()``; the store keeps 500 characters.
+    ///   - time: How long the pause lasts, in the store's time; a negative one counts as zero. Nil for a pause that
+    ///     only ``resume()`` ends.
     /// - Returns: The pause as the store has it.
     @discardableResult
-    public func pause(reason: String? = nil) async throws(DurableError) -> DurablePause {
-        try await store.pause(namespace, reason: reason)
+    public func pause(reason: String? = nil, for time: Duration? = nil) async throws(DurableError) -> DurablePause {
+        try await store.pause(namespace, reason: reason, for: time.map { CoreDuration($0) })
     }
 
     /// Ends the pause of the namespace, and wakes its workers.

@@ -19,7 +19,7 @@ extension PostgresStore {
         var answer = RowReader(row)
         guard let now = answer.bigint(), let revision = answer.bigint() else { throw .notUnderstood }
         let rules = try DurableRules(parts: answer.bigints())
-        let pause = DurablePause(at: answer.bigint(), reason: answer.text())
+        let pause = DurablePause(at: answer.bigint(), reason: answer.text(), until: answer.bigint())
         var meta = ShardMeta(
             now: CoreInstant(microseconds: now), settings: revision.bigEndianBytes, rules: rules, pause: pause,
             arrival: answer.bigint().map { CoreInstant(wake: $0) })

@@ -44,21 +44,25 @@ extension PostgresStore {
     package func shard(of key: [UInt8], among shards: Int) -> Int { 0 }
 
     @discardableResult
-    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
-        var statement = statement("pause", 3, selecting: "reason, since")
+    package func pause(
+        _ namespace: String, reason: String?, for time: CoreDuration?
+    ) async throws(DurableError) -> DurablePause {
+        var statement = statement("pause", 4, selecting: "reason, since, until")
         statement.add(namespace)
         statement.add(DurablePause.kept(reason))
+        statement.add(interval: time.map { max(0, $0.nanoseconds / 1000) })
         statement.add(options.microseconds)
         guard let row = try await ask(statement, in: namespace).first,
-            let pause = DurablePause(at: row.bigint(1), reason: row.text(0))
+            let pause = DurablePause(at: row.bigint(1), reason: row.text(0), until: row.bigint(2))
         else { throw .notUnderstood }
         return pause
     }
 
     @discardableResult
     package func resume(_ namespace: String) async throws(DurableError) -> Bool {
-        var statement = statement("resume", 1, selecting: "resume")
+        var statement = statement("resume", 2, selecting: "resume")
         statement.add(namespace)
+        statement.add(options.microseconds)
         let wasPaused = try await ask(statement, in: namespace, isRepeatable: false).first?.bool(0) ?? false
         state.changeAndWake { $0.wakeSignal.signalResumption(in: namespace) }
         return wasPaused

@@ -97,17 +97,19 @@ extension DurableReceipt {
 }
 
 extension DurablePause {
-    /// The pause as a shard has it: its instant, and its reason.
+    /// The pause as a shard has it: its instant, its end or `-`, and its reason.
     var text: String {
-        "\(time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000) \(reason ?? "")"
+        let begin = time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
+        return "\(begin) \(end.map { "\($0.microseconds)" } ?? "-") \(reason ?? "")"
     }
 
     /// Reads the pause of a namespace; nil if there is none.
     init?(stored bytes: [UInt8]?) {
-        guard let parts = bytes?.split(separator: UInt8(ascii: " "), maxSplits: 1, omittingEmptySubsequences: false),
-            let at = Int64(String(decoding: parts[0], as: UTF8.self))
-        else { return nil }
-        let reason = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
-        self.init(reason: reason.isEmpty ? nil : reason, time: .microseconds(at))
+        let parts = bytes?.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
+        guard let parts, parts.count == 3, let at = Int64(parts[0]) else { return nil }
+        self.init(
+            reason: parts[2].isEmpty ? nil : parts[2], time: .microseconds(at),
+            end: Int64(parts[1]).map(CoreInstant.init(microseconds:)))
     }
 }

@@ -166,11 +166,14 @@ extension RedisStore {
 
     /// Pauses one shard after the other: while that is under way, some still hand out runs.
     @discardableResult
-    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+    package func pause(
+        _ namespace: String, reason: String?, for time: CoreDuration?
+    ) async throws(DurableError) -> DurablePause {
         var first: DurablePause?
         for place in try await places(of: namespace) {
             let pause = try await change(place, waits: true) { meta in
-                let pause = DurablePause(reason, over: meta.pause, at: .microseconds(meta.now.microseconds))
+                let pause = DurablePause(
+                    reason, for: time, over: meta.pause, at: meta.now, wall: .microseconds(meta.now.microseconds))
                 if pause == meta.pause { return (nil, [], pause) }
                 var write = KeyWrite()
                 write.renewSettings(after: meta.settings, at: meta.now)

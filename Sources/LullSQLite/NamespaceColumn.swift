@@ -9,10 +9,10 @@ internal import LullDurable
 enum NamespaceColumn: Int32, Column, CaseIterable {
     case id, name, kind, wait, maxWait, edges, delayRule, maxCount, combination, maxBatch, spacing, restart
     case starts, period, burst, maxRunning, merges
-    case paused, pauseReason
+    case paused, pauseReason, pausedUntil
 
     /// The columns that are written when a namespace is opened.
-    static let ofRules = allCases.filter { ![.id, .name, .paused, .pauseReason].contains($0) }
+    static let ofRules = allCases.filter { ![.id, .name, .paused, .pauseReason, .pausedUntil].contains($0) }
 
     /// The name of the column in the file.
     var sqlName: String {
@@ -36,6 +36,7 @@ enum NamespaceColumn: Int32, Column, CaseIterable {
         case .merges: "merges"
         case .paused: "paused"
         case .pauseReason: "pause_reason"
+        case .pausedUntil: "paused_until"
         }
     }
 }
@@ -109,6 +110,7 @@ extension Connection {
         let statement = try self[.writePause]
         statement.bind(":paused", pause.map { CoreDuration($0.time).nanoseconds })
         statement.bind(":reason", text: pause?.reason)
+        statement.bind(":until", pause?.end?.nanoseconds)
         statement.bind(":namespace", namespace.id)
         try statement.run()
     }
@@ -125,9 +127,11 @@ extension Statement {
                 maxRunning: integerOrNull(NamespaceColumn.maxRunning).map { Int($0) },
                 whileRunning: try whileRunning())
             let pause = integerOrNull(NamespaceColumn.paused).map { time in
-                DurablePause(reason: textOrNull(NamespaceColumn.pauseReason), time: .nanoseconds(time))
+                DurablePause(
+                    reason: textOrNull(NamespaceColumn.pauseReason), time: .nanoseconds(time),
+                    end: integerOrNull(NamespaceColumn.pausedUntil).map(CoreInstant.init(nanoseconds:)))
             }
-            return DurableNamespace(id: integer(NamespaceColumn.id), name: name, rules: rules, pause: pause)
+            return DurableNamespace(id: integer(NamespaceColumn.id), name: name, rules: rules, latestPause: pause)
         } catch let error as DurableError {
             throw error
         } catch {

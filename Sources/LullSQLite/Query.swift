@@ -78,7 +78,11 @@ enum Query: Int, CaseIterable {
         case .updateNamespace:
             "UPDATE namespaces SET \(Self.rules.map { "\($0) = :\($0)" }.joined(separator: ", ")) WHERE name = :name"
 
-        case .writePause: "UPDATE namespaces SET paused = :paused, pause_reason = :reason WHERE id = :namespace"
+        case .writePause:
+            """
+            UPDATE namespaces SET paused = :paused, pause_reason = :reason, paused_until = :until
+            WHERE id = :namespace
+            """
 
         case .arrival: "SELECT arrival FROM namespaces WHERE id = :namespace"
         case .setArrival: "UPDATE namespaces SET arrival = :arrival WHERE id = :namespace"

@@ -132,7 +132,13 @@ extension SQLiteTransaction {
         return try entries(statement)
     }
 
-    package mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant? {
+    package mutating func nextWake(
+        in namespace: DurableNamespace, besides claim: DurableClaim?
+    ) throws(DurableError) -> CoreInstant? {
+        if let claim, !claim.hanging.isEmpty {
+            let first = try earliest(in: namespace, through: .farFuture, limit: claim.hanging.count + 1)
+            return first.first { !claim.isHanging($0.row.run) }?.wake
+        }
         let statement = try connection[.nextWake]
         defer { statement.reset() }
         statement.bind(":namespace", namespace.id)

@@ -41,6 +41,6 @@ extension SQLiteTransaction {
     /// the namespace is paused.
     package mutating func nextWake(in name: String) throws(DurableError) -> (next: CoreInstant?, isPaused: Bool) {
         let namespace = try namespace(name)
-        return (try nextWake(in: namespace), namespace.pause != nil)
+        return (try nextWake(in: namespace, besides: nil), namespace.pause(at: now) != nil)
     }
 }

@@ -140,7 +140,7 @@ package struct SQLiteTransaction: StoreTable {
 extension SQLiteTransaction {
     package mutating func status(of namespace: DurableNamespace) throws(DurableError) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
-        status.pause = namespace.pause
+        status.note(namespace.latestPause, at: now)
         try countWork(of: namespace, &status)
         try readCounters(of: namespace, to: &status)
         if namespace.rules.limit != nil { status.noteStarts(after: try arrival(in: namespace), at: now) }

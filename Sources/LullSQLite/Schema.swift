@@ -19,7 +19,8 @@ enum Schema {
     //
     // Of a namespace: `starts` in each `period`, `burst` of them at once, and in `arrival` what the limit has counted;
     // whether who handles the values of `collect` `merges` them into one; since when it is `paused`, in nanoseconds
-    // since 1970 by the wall clock. What follows the values in a row is mostly NULL, and then need not be reached.
+    // since 1970 by the wall clock, and `paused_until` when, in the file's time. What follows the values in a row is
+    // mostly NULL, and then need not be reached.
     private static let tables = """
         CREATE TABLE meta (
             base INTEGER NOT NULL, sequence INTEGER NOT NULL, highest INTEGER NOT NULL, last_commit INTEGER NOT NULL,
@@ -30,7 +31,7 @@ enum Schema {
             kind TEXT NOT NULL, wait INTEGER NOT NULL, max_wait INTEGER, edges TEXT NOT NULL, delay_rule TEXT NOT NULL,
             max_count INTEGER, combination TEXT NOT NULL, max_batch INTEGER, spacing INTEGER,
             dead INTEGER NOT NULL DEFAULT 0, restart TEXT, paused INTEGER, pause_reason TEXT,
-            starts INTEGER, period INTEGER, burst INTEGER, max_running INTEGER, arrival INTEGER,
+            paused_until INTEGER, starts INTEGER, period INTEGER, burst INTEGER, max_running INTEGER, arrival INTEGER,
             merges INTEGER NOT NULL DEFAULT 0,
             \(DurableTotals.names.map { "\($0) INTEGER NOT NULL DEFAULT 0" }.joined(separator: ", "))
         );
@@ -41,8 +42,8 @@ enum Schema {
             pending_count INTEGER, pending_first INTEGER, pending_last INTEGER, pending_by INTEGER,
             ready_from INTEGER, ready_to INTEGER, ready_count INTEGER, ready_first INTEGER, ready_due INTEGER,
             ready_edge TEXT, ready_since INTEGER,
-            run_id INTEGER, run_fence INTEGER, run_owner INTEGER, run_attempt INTEGER, run_state TEXT,
-            run_until INTEGER,
+            run_id INTEGER, run_fence INTEGER, run_owner INTEGER, run_attempt INTEGER, run_snoozes INTEGER,
+            run_state TEXT, run_until INTEGER,
             run_from INTEGER, run_to INTEGER, run_count INTEGER, run_first INTEGER, run_due INTEGER, run_edge TEXT,
             run_since INTEGER, error TEXT, pending BLOB, ready BLOB, run BLOB, run_mark INTEGER, run_began INTEGER,
             UNIQUE (namespace, key)
@@ -68,7 +69,7 @@ enum Schema {
         CREATE TABLE dead (
             run_id INTEGER PRIMARY KEY, namespace INTEGER NOT NULL, key BLOB NOT NULL, at INTEGER NOT NULL,
             run_fence INTEGER NOT NULL, run_owner INTEGER NOT NULL, run_attempt INTEGER NOT NULL,
-            run_state TEXT NOT NULL,
+            run_snoozes INTEGER NOT NULL, run_state TEXT NOT NULL,
             run_until INTEGER NOT NULL, run_from INTEGER NOT NULL, run_to INTEGER NOT NULL, run_count INTEGER NOT NULL,
             run_first INTEGER NOT NULL, run_due INTEGER NOT NULL, run_edge TEXT NOT NULL, run_since INTEGER,
             error TEXT, value BLOB, run_mark INTEGER, run_began INTEGER

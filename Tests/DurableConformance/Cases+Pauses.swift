@@ -200,8 +200,9 @@ extension ConformanceCase {
 
 extension StoreFixture {
     @discardableResult
-    func pause(_ reason: String? = nil) async throws -> DurablePause {
-        try await store.pause(StoreFixture.namespace, reason: reason)
+    func pause(_ reason: String? = nil, for milliseconds: Int? = nil) async throws -> DurablePause {
+        try await store.pause(
+            StoreFixture.namespace, reason: reason, for: milliseconds.map { .milliseconds(Int64($0)) })
     }
 
     @discardableResult

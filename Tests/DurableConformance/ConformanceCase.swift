@@ -38,7 +38,8 @@ package struct ConformanceCase: Sendable, CustomTestStringConvertible {
     package static let short =
         submits + spacing + combinations + submitters + batches + claims + leases + reports + attempts + deadRuns + ends
         + tokens + keeping + namespaces + policies + forgetting + workers + looking + counters + waking
-        + restarting + touching + pauses + limiting + selections + contexts + upcoming + knownFaults
+        + restarting + touching + pauses + pausesWithAnEnd + answers + limiting + selections + contexts + upcoming
+        + knownFaults
 
     /// The rules for a store that derives its time from the clocks of a machine (``StoreTime``).
     package static let ownTime = clocks

@@ -168,7 +168,7 @@ struct MergeJSONTests {
     @Test func `a dead run shows the values as they were submitted`() throws {
         let store = try TestStore()
         _ = try store.run(
-            "run --wait 0 --combine merge-json --max-attempts 1 --at-end flush", ["--", "false"],
+            "run --wait 0 --combine merge-json --attempts 1 --at-end flush", ["--", "false"],
             input: "{\"a\":1}\n{\"b\":2}\n")
         let dead = try store.run("dead list --json").output
         #expect(dead.contains(#"a\":1"#) || dead.contains(#""a":1"#), "\(dead)")
@@ -192,7 +192,7 @@ struct MergeJSONTests {
         #expect(sqlite3_open_v2(store.path + "/store.db", &file, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
         #expect(sqlite3_exec(file, "UPDATE collected SET value = CAST('on' AS BLOB)", nil, nil, nil) == SQLITE_OK)
         _ = try store.run("flush k")
-        let worker = try store.start("work --max-attempts 1", ["--", "cat"])
+        let worker = try store.start("work --attempts 1", ["--", "cat"])
         #expect(try worker.errorLine().hasSuffix("a value is not JSON: a value is missing at column 1"))
         try eventually("it is dead") { (try? store.status()) == ["dead": 1] }
         worker.signal(SIGTERM)

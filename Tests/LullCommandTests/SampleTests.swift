@@ -75,7 +75,7 @@ struct SampleTests {
         _ = try store.run("submit --namespace mails --throttle 90s --edges trailing a 1")
         _ = try store.run("submit --namespace mails b 1")
         _ = try store.run(
-            "run --namespace hooks --wait 0 --max-attempts 1 --at-end flush", ["--", "false"], input: "x\n")
+            "run --namespace hooks --wait 0 --attempts 1 --at-end flush", ["--", "false"], input: "x\n")
         let outcome = try store.run("status --fail-if dead>0,pending>1")
         #expect(outcome.ending == 1)
         #expect(
@@ -90,9 +90,11 @@ struct SampleTests {
         #expect(
             try store.run("status --json").lines.first == #"""
                 {"namespace":"hooks","wait":0,"pending":0,"ready":0,"running":0,"retrying":0,"dead":1,\#
-                "oldestDue":null,"paused":null,"limited":0,"nextStart":null,"entries":0,"oldestEntry":null,\#
+                "oldestDue":null,"paused":null,"pauseEndsIn":null,"limited":0,"nextStart":null,"entries":0,\#
+                "oldestEntry":null,\#
                 "attempts":1,"lostLeases":0,"runs":1,\#
-                "executed":1,"failures":1,"restarted":0,"pausedAt":null,"pauseReason":null}
+                "executed":1,"failures":1,"restarted":0,"snoozed":0,"givenUp":0,\#
+                "overdue":0,"pausedAt":null,"pauseReason":null}
                 """#)
     }
 }

@@ -16,7 +16,7 @@ struct StoreDeadTests {
 
     @Test func `dead runs are listed, retried and discarded`() throws {
         _ = try store.run(
-            "run --wait 0 --key-field 1 --max-attempts 1 --jobs 1 --at-end flush", ["--", "false"],
+            "run --wait 0 --key-field 1 --attempts 1 --jobs 1 --at-end flush", ["--", "false"],
             input: "a 1\nb 2\nc 3\n")
         let list = try store.run("dead list").lines
         #expect(list.count == 4)
@@ -54,7 +54,7 @@ struct StoreDeadTests {
         #expect(try first.line() == "begun")
         first.signal(SIGKILL)
         _ = try first.end()
-        let second = try store.start("work --max-attempts 1", ["--", "true"])
+        let second = try store.start("work --attempts 1", ["--", "true"])
         try eventually("the run is dead") { (try? store.status()) == ["dead": 1] }
         second.signal(SIGTERM)
         let errors = try second.finish().errorLines
@@ -67,12 +67,12 @@ struct StoreDeadTests {
     @Test func `all dead runs are retried or discarded together`() throws {
         func fail() throws {
             _ = try store.run(
-                "run --wait 0 --key-field 1 --max-attempts 1 --at-end flush", ["--", "false"], input: "a\nb\nc\n")
+                "run --wait 0 --key-field 1 --attempts 1 --at-end flush", ["--", "false"], input: "a\nb\nc\n")
         }
         try fail()
         #expect(try store.run("dead retry --all").output == "retried 3 dead runs\n")
         #expect(try store.status() == ["retrying": 3])
-        let worker = try store.start("work --max-attempts 1", ["--", "false"])
+        let worker = try store.start("work --attempts 1", ["--", "false"])
         try eventually("they are dead again") { (try? store.status()) == ["dead": 3] }
         worker.signal(SIGTERM)
         _ = try worker.finish()
@@ -96,7 +96,7 @@ struct StoreDeadTests {
     }
 
     @Test func `a dead run is not retried while its key has another run`() throws {
-        _ = try store.run("run --wait 0 --combine collect --max-attempts 1", ["--", "false"], input: "1\n")
+        _ = try store.run("run --wait 0 --combine collect --attempts 1", ["--", "false"], input: "1\n")
         _ = try store.run("run --wait 0 --combine collect --at-end wait", ["--", "false"], input: "2\n")
         #expect(try store.status() == ["retrying": 1, "dead": 1])
         let run = try #require(try store.run("dead list").lines.last?.prefix { $0 != " " })

@@ -88,13 +88,14 @@ struct StoreLookTests {
             objects[0].hasPrefix(
                 #"{"key":"failing","pending":0,"pendingFor":null,"dueIn":null,"ready":0,"readyFor":null,"run":{"id":"#))
         #expect(
-            objects[0].contains(#""state":"retrying","attempt":1,"submits":1,"runningFor":null,"retryIn":0."#),
+            objects[0].contains(
+                #""state":"retrying","attempt":1,"snoozes":0,"submits":1,"runningFor":null,"retryIn":0."#),
             "\(objects)")
         #expect(objects[0].hasSuffix(#","worker":null,"leaseFor":null}}"#), "\(objects)")
         let number = try #require(try store.run("workers --json").lines.first?.firstMatch(of: /"worker":(-?[0-9]+)/)?.1)
         #expect(
             objects[1].contains(
-                #""state":"running","attempt":1,"submits":1,"runningFor":"#), "\(objects)")
+                #""state":"running","attempt":1,"snoozes":0,"submits":1,"runningFor":"#), "\(objects)")
         #expect(objects[1].contains(#","retryIn":null,"error":null,"worker":\#(number),"leaseFor":"#), "\(objects)")
         let waiting =
             #/^{"key":"waiting","pending":2,"pendingFor":[0-9.]+,"dueIn":2591[0-9.]+,"ready":0,.*,"run":null}$/#
@@ -162,7 +163,7 @@ struct StoreLookTests {
     }
 
     @Test func `a status stands out where something is dead or paused`() throws {
-        _ = try store.run("run --wait 0 --max-attempts 1 --at-end flush", ["--", "false"], input: "a\n")
+        _ = try store.run("run --wait 0 --attempts 1 --at-end flush", ["--", "false"], input: "a\n")
         let dead = try store.run("status --color always").lines
         #expect(dead.last?.contains("  \u{1B}[1;31m1\u{1B}[0m  ") == true, "\(dead)")
         _ = try store.run("dead discard --all")
@@ -224,7 +225,7 @@ struct StoreLookTests {
         let error = "the head, " + String(repeating: "x", count: 70)
         let key = String(repeating: "k", count: 60)
         _ = try store.run(
-            "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush",
+            "run --wait 0 --attempts 1 --key-field 1 --at-end flush",
             ["--", "sh", "-c", "echo \(error) >&2; exit 1"], input: "\(key)\n")
         let dead = try store.run("dead list").lines
         #expect(dead.count == 2)

@@ -25,7 +25,7 @@ struct StoreMetricsTests {
 
     @Test func `every state is counted`() throws {
         _ = try store.run(
-            "run --wait 0 --max-attempts 1 --key-field 1 --at-end flush", ["--", "false"], input: "a\nb\n")
+            "run --wait 0 --attempts 1 --key-field 1 --at-end flush", ["--", "false"], input: "a\nb\n")
         _ = try store.run("run --key-field 1 --at-end flush", ["--", "false"], input: "c\n")
         _ = try store.run("submit --after 1h d 1")
         _ = try store.run("submit e 1")
@@ -38,10 +38,12 @@ struct StoreMetricsTests {
         #expect(
             try metrics().families.map { "\($0.name) \($0.type)" } == [
                 "lull_keys gauge", "lull_dead_runs gauge", "lull_oldest_due_seconds gauge", "lull_paused_seconds gauge",
-                "lull_limited_keys gauge", "lull_next_start_seconds gauge", "lull_entries gauge",
+                "lull_pause_ends_seconds gauge", "lull_limited_keys gauge", "lull_next_start_seconds gauge",
+                "lull_entries gauge",
                 "lull_oldest_entry_seconds gauge", "lull_attempts_total unknown", "lull_lost_leases_total unknown",
                 "lull_runs_total unknown", "lull_executed_total unknown",
                 "lull_failures_total unknown", "lull_restarts_total unknown",
+                "lull_snoozes_total unknown", "lull_given_up_total unknown", "lull_overdue_total unknown",
             ])
     }
 

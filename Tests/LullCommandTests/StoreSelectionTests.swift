@@ -22,7 +22,7 @@ struct StoreSelectionTests {
     private func fail(_ keys: String..., attempts: Int = 1) throws {
         for (index, key) in keys.enumerated() {
             _ = try store.run(
-                "run --wait 0 --key-field 1 --max-attempts \(attempts) --at-end flush",
+                "run --wait 0 --key-field 1 --attempts \(attempts) --at-end flush",
                 ["--", "sh", "-c", "exit \(index + 1)"], input: "\(key)\n")
         }
     }

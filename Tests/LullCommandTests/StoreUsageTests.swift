@@ -76,7 +76,7 @@ struct StoreUsageTests {
 
     /// Without a store they would look as if pending values survived.
     @Test(arguments: [
-        "--namespace n", "--lease 3s", "--max-attempts 3", "--change-policy", "--at-end keep",
+        "--namespace n", "--lease 3s", "--attempts 3", "--change-policy", "--at-end keep",
     ])
     func `options that need a store are refused without one`(_ option: String) throws {
         for command in ["filter", "run"] {

@@ -33,7 +33,7 @@ struct StoreWorkTests {
         _ = try store.run("flush")
         let gate = try Gate()
         let arguments =
-            ["work"] + store.option + ["--jobs", "16", "--max-attempts", "1", "--", "sh", "-c", gate.wait]
+            ["work"] + store.option + ["--jobs", "16", "--attempts", "1", "--", "sh", "-c", gate.wait]
         let limited = ["-c", "ulimit -n 32; exec \"$0\" \"$@\"", ToolProcess.path] + arguments
         let worker = try ToolProcess(limited, program: "/bin/sh")
         #expect(try worker.errorLine().hasPrefix("lull: sh has to wait: "))

@@ -70,8 +70,37 @@ final class WorkTests {
         return try #require(blocks.dropFirst(number).first?.components(separatedBy: "```").first)
     }
 
+    @Test(.enabled(if: access("/usr/bin/python3", X_OK) == 0 && access("/usr/bin/curl", X_OK) == 0))
+    func `the recipe comes back when the service says so`() throws {
+        let service = try ToolProcess(
+            [
+                "-c",
+                """
+                import http.server
+                class Away(http.server.BaseHTTPRequestHandler):
+                    def do_POST(self):
+                        self.send_response(429); self.send_header("Retry-After", "7200"); self.end_headers()
+                    def log_message(self, *more): pass
+                server = http.server.HTTPServer(("127.0.0.1", 0), Away)
+                print(server.server_port, flush=True)
+                server.serve_forever()
+                """,
+            ], program: "/usr/bin/python3")
+        defer { service.signal(SIGKILL) }
+        let url = "http://127.0.0.1:\(try service.line())"
+        let script = try TemporaryFile(try recipe(0).replacing("https://example.com", with: url))
+        try submit("--wait 0 k v")
+        let worker = try ToolProcess(["work"] + store + ["--", "sh", script.path])
+        #expect(try worker.errorLine().contains("429"))
+        var message = try worker.errorLine()
+        while !message.contains("attempt 1 failed") { message = try worker.errorLine() }
+        #expect(message.contains("the next is in 2h"), "\(message)")
+        worker.signal(SIGTERM)
+        _ = try worker.finish()
+    }
+
     @Test func `the recipe refuses an older fence`() throws {
-        let recipe = try recipe(0)
+        let recipe = try recipe(1)
         #expect(recipe.contains("LULL_FENCE"))
         let script = try TemporaryFile(recipe.replacingOccurrences(of: "/var/lib/lamps", with: folder.path))
         for (fence, value, left) in [("5", "a", "a"), ("3", "b", "a"), ("5", "c", "c"), ("11", "d", "d")] {
@@ -85,7 +114,7 @@ final class WorkTests {
 
     @Test(.enabled(if: access("/usr/bin/curl", X_OK) == 0))
     func `the recipe with a service escapes the key`() throws {
-        let text = try recipe(1)
+        let text = try recipe(2)
         let start = try #require(text.range(of: "sh -c '")).upperBound
         let end = try #require(text.lastIndex(of: "'"))
         // Nothing listens there, but curl still prints its request.
@@ -104,7 +133,7 @@ final class WorkTests {
 
     @Test(.enabled(if: access("/usr/bin/openssl", X_OK) == 0))
     func `the recipe for a signature signs the exact bytes`() throws {
-        let text = try recipe(2)
+        let text = try recipe(3)
         let start = try #require(text.range(of: "sh -c '")).upperBound
         let end = try #require(text.lastIndex(of: "'"))
         try submit("--wait 0 k {\"n\":1}")
@@ -201,7 +230,7 @@ final class WorkTests {
 
     @Test func `a dead run keeps the end of its standard error`() throws {
         let outcome = try lull(
-            ["run", "--wait", "0", "--max-attempts", "1", "--key-field", "1"] + store
+            ["run", "--wait", "0", "--attempts", "1", "--key-field", "1"] + store
                 + ["--", "sh", "-c", "seq 1000 >&2; echo 'no such lamp' >&2; exit 3"], input: Array("hall 1\n".utf8))
         #expect(outcome.errors.contains(/lull: key hall, run [0-9]+: dead after attempt 1\n$/), "\(outcome.errors)")
         let list = try lull(["dead", "list", "--json"] + store, input: []).output

@@ -24,12 +24,14 @@ import Testing
 
     @Test func `every state has a text, with its error`() {
         let states: [DurableState] = [
-            .pending, .ready, .running(attempt: 2), .waitingForRetry(attempt: 2, error: "no"), .executed,
+            .pending, .ready, .running(attempt: 2), .waitingForRetry(attempt: 2, error: "no"), .snoozed(times: 1),
+            .executed,
             .failed(error: "no"), .cancelled, .absorbed, .dead(error: nil), .forgotten,
         ]
         #expect(
             states.map { "\($0)" } == [
-                "pending", "ready", "running, attempt 2", "waiting for a retry after attempt 2: no", "executed",
+                "pending", "ready", "running, attempt 2", "waiting for a retry after attempt 2: no",
+                "snoozed, 1 time so far", "executed",
                 "failed: no", "cancelled", "absorbed", "dead", "forgotten",
             ])
     }

@@ -76,11 +76,15 @@ struct DurableRowRandomTests {
                         rig.fail(at: now, retry: isLast ? nil : Double(Int.random(in: 0...5, using: &random)))
                     }
                 case 8:
-                    switch Int.random(in: 0..<5, using: &random) {
+                    switch Int.random(in: 0..<6, using: &random) {
                     case 0: if had?.isInBackoff == false { rig.release(at: now) }
                     case 1: rig.flush(at: now)
                     case 2: rig.touch(at: now, wait: Bool.random(using: &random) ? nil : 3)
                     case 3: if had?.isInBackoff == false { rig.interrupted(at: now) }
+                    case 4:
+                        if had?.isInBackoff == false {
+                            rig.snooze(Double(Int.random(in: 0...5, using: &random)), at: now)
+                        }
                     default: rig.cancel(at: now)
                     }
                 default: now += 31
@@ -101,7 +105,7 @@ struct DurableRowRandomTests {
                     #expect(rig.row.ready?.since == nil || had.isInBackoff || rig.row.ready?.since == RowRig.at(now))
                 }
                 if combination == .latest, rig.row.ready != nil, let run = rig.row.run, run.isInBackoff {
-                    #expect(run.error == nil, "a newer value replaces a run that has failed")
+                    #expect(run.error == nil && !run.isSnoozed, "a newer value replaces a run that has failed")
                 }
                 let wake = rig.row.wake(by: rig.rules)
                 if let startable = rig.row.startable { #expect(wake <= startable) }

@@ -84,7 +84,7 @@ struct RestartTests {
         // The lease has been extended all the same.
         #expect(rig.woke(after: 10) == [WorkerRig.report(run, WorkerRig.heartbeat)])
         #expect(rig.answered(run, WorkerRig.heartbeat, .interrupted) == [])
-        let actions = rig.handle(.handlerEnded(run: 1, error: "cancelled"))
+        let actions = rig.handle(.handlerEnded(run: 1, .threw("cancelled")))
         #expect(actions.contains(WorkerRig.report(run, .interrupted)))
         #expect(rig.answered(run, .interrupted) == [])
     }
@@ -100,8 +100,8 @@ struct RestartTests {
         #expect(
             rig.handle(.watchEnded(.success([1]))) == [.cancel(run: 1), .watch(besides: [1], atMost: WorkerRig.lease)])
         #expect(rig.handle(.watchEnded(.success([2, 1, 7]))) == [.cancel(run: 2)])
-        #expect(rig.handle(.handlerEnded(run: 2, error: nil)).contains(WorkerRig.report(two, .completed)))
-        #expect(rig.handle(.handlerEnded(run: 1, error: "x")).contains(WorkerRig.report(one, .interrupted)))
+        #expect(rig.handle(.handlerEnded(run: 2, .returned)).contains(WorkerRig.report(two, .completed)))
+        #expect(rig.handle(.handlerEnded(run: 1, .threw("x"))).contains(WorkerRig.report(one, .interrupted)))
         // The report of an interruption whose answer was lost is no lost lease.
         #expect(rig.answered(one, .interrupted, .leaseLost) == [])
     }

@@ -19,7 +19,9 @@ struct RowBytesTests {
         var (sequence, endings) = (row.born, [EndedSubmits]())
         for _ in 0..<Int.random(in: 1...12, using: &random) {
             now = now.advanced(by: .milliseconds(.random(in: 0...9, using: &random)))
-            switch Int.random(in: 0..<6, using: &random) {
+            switch Int.random(in: 0..<7, using: &random) {
+            case 6 where row.run?.isInBackoff == false:
+                row.snooze(for: .seconds(random.pick([0, 1, 1 << 40])), at: now, by: rules, &endings)
             case 0...2:
                 row.submit(
                     [1], at: now, submitter: random.pick([.unnamed, .one(-7), .several]),

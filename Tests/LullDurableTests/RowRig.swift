@@ -86,6 +86,13 @@ struct RowRig {
         step { $0.row.release(at: Self.at(seconds), by: $0.rules, &$0.endings) }
     }
 
+    mutating func snooze(_ time: Double, at seconds: Double) {
+        step {
+            $0.row.snooze(
+                for: .nanoseconds(Int64(time * 1e9)), at: Self.at(seconds), by: $0.rules, &$0.endings)
+        }
+    }
+
     mutating func interrupted(at seconds: Double) {
         step { $0.row.interrupted(at: Self.at(seconds), by: $0.rules, &$0.endings) }
     }

@@ -34,7 +34,7 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], mark: 1)
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         #expect(rig.failed(.some(1), .completed) == [.storeFailed(Rig.full)])
         #expect(rig.handle(.waitEnded(.success(()))) == [])
         for _ in 0..<5 {
@@ -52,7 +52,7 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)])
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         var pauses: [CoreDuration] = []
         for _ in 0..<12 {
             #expect(rig.failed(.some(1), .completed) == [.storeFailed(Rig.full)])
@@ -69,8 +69,8 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1), .some(2)])
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
-        _ = rig.handle(.handlerEnded(run: 2, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
+        _ = rig.handle(.handlerEnded(run: 2, .returned))
         #expect(rig.failed(.some(1), .completed) == [.storeFailed(Rig.full)])
         #expect(rig.failed(.some(2), .completed) == [])
         #expect(rig.now.duration(to: rig.worker.alarm) <= .milliseconds(100))
@@ -90,8 +90,8 @@ struct WorkerEndTests {
         #expect(rig.handle(.woke) == [Rig.report(.some(1), Rig.heartbeat)])
         #expect(rig.failed(.some(1), Rig.heartbeat) == [.cancel(run: 1)])
         var other = rig
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
-        #expect(other.handle(.handlerEnded(run: 1, error: "stopped")) == [Rig.report(.some(1), .released)])
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [Rig.report(.some(1), .completed)])
+        #expect(other.handle(.handlerEnded(run: 1, .threw("stopped"))) == [Rig.report(.some(1), .released)])
     }
 
     @Test
@@ -105,7 +105,7 @@ struct WorkerEndTests {
                 .cancel(run: 1), .cancel(run: 2),
             ])
         #expect(rig.worker.failure == .closed && !rig.worker.isFinished)
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [] && !rig.worker.isFinished)
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [] && !rig.worker.isFinished)
         #expect(rig.worker.alarm == CoreInstant(nanoseconds: 20_000_000_000))
         #expect(rig.woke(after: 10) == [] && rig.worker.isFinished)
     }
@@ -119,7 +119,7 @@ struct WorkerEndTests {
         _ = rig.claimed([.some(1)], mark: 1)
         #expect(rig.handle(.stop) == [] && !rig.worker.isFinished)
         #expect(rig.handle(.waitEnded(.success(()))) == [])
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [Rig.report(.some(1), .completed)])
         #expect(!rig.worker.isFinished)
         #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
         #expect(rig.handle(.woke) == [])
@@ -154,7 +154,7 @@ struct WorkerEndTests {
                 #expect(rig.handle(.reported(report, .success(.accepted))) == [])
             }
         }
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [Rig.report(.some(1), .completed)])
         #expect(rig.answered(.some(1), .completed) == [] && rig.worker.isFinished)
     }
 
@@ -168,7 +168,7 @@ struct WorkerEndTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
         _ = rig.handle(.drain)
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         #expect(rig.failsUntilFinished(.some(1), .completed) > 0)
         #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))
     }
@@ -202,12 +202,12 @@ struct WorkerEndTests {
         rig.pass(1)
         _ = rig.handle(.stop)
         // A failure within the grace counts as one.
-        #expect(rig.handle(.handlerEnded(run: 3, error: "no")).retry != nil)
+        #expect(rig.handle(.handlerEnded(run: 3, .threw("no"))).retry != nil)
         #expect(rig.woke(after: 9).count == 2)
         #expect(rig.worker.alarm == CoreInstant(nanoseconds: 11_000_000_000))
         #expect(rig.woke(after: 1) == [.cancel(run: 1), .cancel(run: 2)])
-        #expect(rig.handle(.handlerEnded(run: 1, error: "cancelled")) == [Rig.report(.some(1), .released)])
-        #expect(rig.handle(.handlerEnded(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 1, .threw("cancelled"))) == [Rig.report(.some(1), .released)])
+        #expect(rig.handle(.handlerEnded(run: 2, .returned)) == [Rig.report(.some(2), .completed)])
     }
 
     @Test
@@ -229,7 +229,7 @@ struct WorkerEndTests {
         #expect(reports.contains(Rig.report(.some(1), .released)) && !rig.worker.isFinished)
         var unanswered = rig
         #expect(rig.answered(.some(1), .released) == [] && rig.worker.isFinished)
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [])
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [])
         while !unanswered.worker.isFinished {
             unanswered.pass(to: unanswered.worker.alarm)
             _ = unanswered.handle(.woke)
@@ -242,7 +242,7 @@ struct WorkerEndTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         _ = rig.handle(.stop)
         #expect(rig.failsUntilFinished(.some(1), .completed) > 5)
         #expect(rig.now == CoreInstant.origin.advanced(by: Rig.lease))

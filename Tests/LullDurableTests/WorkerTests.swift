@@ -31,7 +31,7 @@ struct WorkerTests {
         #expect(rig.woke(after: 1).contains(announcement))
         _ = rig.handle(.drain)
         #expect(rig.woke(after: 60).contains(announcement))
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         _ = rig.answered(.some(1), .completed)
         #expect(rig.woke(after: 600) == [])
     }
@@ -51,11 +51,11 @@ struct WorkerTests {
         _ = rig.woke()
         #expect(rig.claimed([.some(1), .some(2)], next: .zero) == [.start(.some(1)), .start(.some(2))])
         #expect(
-            rig.handle(.handlerEnded(run: 1, error: nil)) == [
+            rig.handle(.handlerEnded(run: 1, .returned)) == [
                 Rig.report(.some(1), .completed), Rig.claim(1, holding: [1, 2]),
             ])
         // One claim at a time: the second waits for the answer to the first.
-        #expect(rig.handle(.handlerEnded(run: 2, error: nil)) == [Rig.report(.some(2), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 2, .returned)) == [Rig.report(.some(2), .completed)])
         #expect(rig.answered(.some(1), .completed) == [])
         #expect(rig.claimed([.some(3)], next: .zero) == [.start(.some(3)), Rig.claim(1, holding: [2, 3])])
     }
@@ -68,7 +68,7 @@ struct WorkerTests {
         #expect(rig.handle(.waitEnded(.success(()))) == [Rig.claim(1)])
         #expect(rig.claimed([.some(1)], next: .seconds(30), mark: 2) == [.start(.some(1))])
         #expect(
-            rig.handle(.handlerEnded(run: 1, error: nil)) == [
+            rig.handle(.handlerEnded(run: 1, .returned)) == [
                 Rig.report(.some(1), .completed), .wait(after: 2, atMost: .seconds(30)),
             ])
     }
@@ -80,7 +80,7 @@ struct WorkerTests {
         _ = rig.claimed([.some(1)], next: .seconds(2), mark: 2)
         rig.pass(3)
         #expect(
-            rig.handle(.handlerEnded(run: 1, error: nil)) == [
+            rig.handle(.handlerEnded(run: 1, .returned)) == [
                 Rig.report(.some(1), .completed), Rig.claim(1, holding: [1]),
             ])
     }
@@ -117,7 +117,7 @@ struct WorkerTests {
         _ = rig.woke(after: 10)
         #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [.leaseLost(.some(1)), .cancel(run: 1)])
         #expect(rig.woke(after: 60) == [])
-        #expect(rig.handle(.handlerEnded(run: 1, error: "cancelled")) == [Rig.claim(1)])
+        #expect(rig.handle(.handlerEnded(run: 1, .threw("cancelled"))) == [Rig.claim(1)])
     }
 
     @Test
@@ -133,7 +133,7 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)])
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         #expect(rig.answered(.some(1), .completed, .leaseLost) == [.leaseLost(.some(1))])
         #expect(rig.worker.isFinished == false)
     }
@@ -155,7 +155,7 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
         #expect(rig.claimed([.some(1, fence: 5, attempt: 2)], mark: 1) == [.wait(after: 1, atMost: .seconds(3600))])
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [Rig.report(.some(1, fence: 5), .completed)])
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [Rig.report(.some(1, fence: 5), .completed)])
         // An answer to a report under the old fence no longer counts.
         #expect(rig.answered(.some(1), Rig.heartbeat, .leaseLost) == [])
         #expect(rig.answered(.some(1, fence: 5), .completed) == [])
@@ -166,7 +166,7 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
-        let report = rig.handle(.handlerEnded(run: 1, error: "no"))
+        let report = rig.handle(.handlerEnded(run: 1, .threw("no")))
         guard case .report(let failure)? = report.first else { Issue.record("no report"); return }
         #expect(
             rig.claimed([.some(1, fence: 5, attempt: 2)], next: nil, mark: 1) == [
@@ -180,7 +180,7 @@ struct WorkerTests {
         var rig = Rig()
         _ = rig.woke()
         _ = rig.claimed([.some(1)], next: .zero)
-        _ = rig.handle(.handlerEnded(run: 1, error: nil))
+        _ = rig.handle(.handlerEnded(run: 1, .returned))
         _ = rig.claimed([.some(1, fence: 5, attempt: 2)])
         #expect(rig.answered(.some(1), .completed, .leaseLost) == [Rig.report(.some(1, fence: 5), .completed)])
         #expect(rig.answered(.some(1, fence: 5), .completed) == [])
@@ -195,7 +195,7 @@ struct WorkerTests {
             var rig = Rig(maxAttempts: 7)
             _ = rig.woke()
             _ = rig.claimed([.some(1, attempt: attempt)])
-            let retry = try #require(rig.handle(.handlerEnded(run: 1, error: "no")).retry)
+            let retry = try #require(rig.handle(.handlerEnded(run: 1, .threw("no"))).retry)
             let full = CoreDuration.seconds(min(8, 1 << (attempt - 1)))
             #expect(retry <= full && retry.nanoseconds >= full.nanoseconds / 2)
         }
@@ -208,7 +208,7 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed((1...50).map { .some($0) })
         for run in 1...50 {
-            if let retry = rig.handle(.handlerEnded(run: Int64(run), error: "no")).retry { delays.insert(retry) }
+            if let retry = rig.handle(.handlerEnded(run: Int64(run), .threw("no"))).retry { delays.insert(retry) }
         }
         #expect(delays.count == 50)
     }
@@ -219,7 +219,7 @@ struct WorkerTests {
         _ = rig.woke()
         _ = rig.claimed([.some(1, attempt: 3)])
         #expect(
-            rig.handle(.handlerEnded(run: 1, error: "no")).contains(
+            rig.handle(.handlerEnded(run: 1, .threw("no"))).contains(
                 Rig.report(.some(1, attempt: 3), .failed("no", retry: nil))))
     }
 
@@ -255,7 +255,7 @@ struct WorkerTests {
         _ = rig.claimed([.some(1), .some(2)], next: .zero)
         #expect(rig.handle(.notStarted(run: 1)) == [Rig.report(.some(1), .released)])
         #expect(
-            rig.handle(.handlerEnded(run: 2, error: nil)) == [
+            rig.handle(.handlerEnded(run: 2, .returned)) == [
                 Rig.report(.some(2), .completed), Rig.claim(2, holding: [1, 2]),
             ])
     }

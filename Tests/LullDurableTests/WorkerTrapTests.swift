@@ -36,8 +36,8 @@ struct WorkerTrapTests {
                 var rig = WorkerRig()
                 _ = rig.woke()
                 _ = rig.claimed([.some(1)])
-                _ = rig.handle(.handlerEnded(run: 1, error: nil))
-                _ = rig.handle(.handlerEnded(run: 1, error: nil))
+                _ = rig.handle(.handlerEnded(run: 1, .returned))
+                _ = rig.handle(.handlerEnded(run: 1, .returned))
             }
             expect("the end of a handler that does not run", in: result)
         }
@@ -64,7 +64,7 @@ struct WorkerTrapTests {
             rig.pass(to: rig.worker.alarm)
             _ = rig.handle(.woke)
         }
-        #expect(rig.handle(.handlerEnded(run: 1, error: nil)) == [])
+        #expect(rig.handle(.handlerEnded(run: 1, .returned)) == [])
     }
 
     #if os(macOS) || os(Linux)

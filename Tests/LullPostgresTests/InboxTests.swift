@@ -95,7 +95,7 @@ struct InboxTests {
         let error = await #expect(throws: DurableError.self) { try await store.forget("n") }
         #expect("\(error as Any)".contains("250 calls in the inbox"), "\(error as Any)")
 
-        if isPaused { _ = try await store.pause("n", reason: nil) }
+        if isPaused { _ = try await store.pause("n", reason: nil, for: nil) }
         _ = try await claim(store, limit: isPaused ? 1 : 0)
         try await waitUntil { try await store.status().first?.entries == 0 }
         status = try #require(try await store.status().first)

@@ -97,7 +97,7 @@ struct InboxTests {
         let error = await #expect(throws: DurableError.self) { try await store.forget("n") }
         #expect("\(error as Any)".contains("250 calls in the inbox"), "\(error as Any)")
 
-        if isPaused { _ = try await store.pause("n", reason: nil) }
+        if isPaused { _ = try await store.pause("n", reason: nil, for: nil) }
         let terms = DurableClaim.Terms(owner: 1, lease: .seconds(60), maxAttempts: 1)
         _ = try await store.claim(DurableClaim(namespace: "n", terms: terms, limit: isPaused ? 1 : 0))
         try await waitUntil { try await store.status().first?.entries == 0 }

@@ -34,15 +34,22 @@ extension DurableReference {
 
     /// Returns the next instant at which there is something to claim: earlier than `now` if there is something now, nil
     /// if nothing is left.
-    public mutating func nextStart(at now: Int) -> Int? {
+    ///
+    /// - Parameter claim: Runs that it does not take over do not count.
+    public mutating func nextStart(at now: Int, besides claim: Claim? = nil) -> Int? {
         settle(at: now)
-        if pause != nil { return nil }
+        if isPaused(at: now), pause?.end == nil { return nil }
+        let kept = spans.filter { claim?.keeps($0) == true }.map(\.key)
         // Without a slot nothing starts before a lease ends, as far as the store knows.
         let startable = spans.filter {
             !($0.place == .ready && find($0.key, .claimed, .backoff) != nil) && (hasSlot || $0.place == .claimed)
+                && claim?.keeps($0) != true
         }
-        let next = (startable.compactMap(\.start) + (hasSlot ? keys.compactMap(\.gate.due) : [])).min()
-        return next.map { max($0, setup.limit?.next(tat) ?? .min) }
+        let next =
+            (startable.compactMap(\.start)
+            + (hasSlot ? keys.filter { !kept.contains($0.key) }.compactMap(\.gate.due) : [])).min()
+        let earliest = max(setup.limit?.next(tat) ?? .min, isPaused(at: now) ? pause?.end ?? .min : .min)
+        return next.map { max($0, earliest) }
     }
 
     /// Whether `maxConcurrent` of the setup, here the most runs that workers have, allows another one.

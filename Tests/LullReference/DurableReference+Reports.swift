@@ -8,6 +8,12 @@ extension DurableReference {
         case completed
         /// The handler threw; the run is retried after a delay, or never.
         case failed(String, retry: Int?)
+        /// The handler gave the run up.
+        case gaveUp(String)
+        /// The handler asked for the run again after a time.
+        case snoozed(for: Int)
+        /// The handler goes on long after its time limit.
+        case overdue
         /// The run is given back without an attempt.
         case released
         /// The handler was cancelled for a newer value, and threw.
@@ -49,8 +55,8 @@ extension DurableReference {
         }
         if spans[index].place == .backoff {
             switch kind {
-            case .failed, .released, .interrupted: return [.alreadyDone]
-            case .heartbeat, .completed: return [.leaseLost]
+            case .failed, .gaveUp, .snoozed, .released, .interrupted: return [.alreadyDone]
+            case .heartbeat, .completed, .overdue: return [.leaseLost]
             }
         }
         switch kind {
@@ -67,8 +73,21 @@ extension DurableReference {
                 spans[index].until = later(now, by: retry)
                 giveWay(key, at: now)
             } else {
-                end(index, .dead, at: now)
+                die(index, at: now)
             }
+        case .gaveUp(let reason):
+            if putBackIfInterrupted(index, at: now) { break }
+            spans[index].error = reason
+            die(index, at: now)
+        case .snoozed(let time):
+            if putBackIfInterrupted(index, at: now) { break }
+            spans[index].attempt -= 1
+            spans[index].snoozes += 1
+            spans[index].isSnoozed = true
+            spans[index].place = .backoff
+            spans[index].until = later(now, by: time)
+            giveWay(key, at: now)
+        case .overdue: break
         case .released, .interrupted:
             if putBackIfInterrupted(index, at: now) { break }
             spans[index].attempt -= 1
@@ -107,6 +126,8 @@ extension DurableReference {
         spans[index].until = now
         spans[index].attempt = 0
         spans[index].error = nil
+        spans[index].snoozes = 0
+        spans[index].isSnoozed = false
         spans[index].isExempt = true
         return .accepted
     }

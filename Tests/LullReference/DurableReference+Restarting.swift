@@ -41,10 +41,11 @@ extension DurableReference {
         var run = spans.remove(at: index)
         restarted += 1
         (run.run, run.fence, run.owner, run.attempt, run.error) = (nil, 0, 0, 0, nil)
-        (run.isInterrupted, run.since) = (false, nil)
+        (run.isInterrupted, run.since, run.isSnoozed, run.snoozes) = (false, nil, false, 0)
+        let wasInBackoff = run.place == .backoff
         if let ready = find(run.key, .ready) {
             spans[ready].join(behind: run, by: combine)
-            if spans[ready].since != nil { spans[ready].since = now }
+            if spans[ready].since != nil || wasInBackoff { spans[ready].since = now }
         } else {
             run.place = .held
             spans.append(run)

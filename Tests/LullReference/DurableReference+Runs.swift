@@ -51,16 +51,26 @@ extension DurableReference {
         public var maxAttempts: Int
         /// The runs that the worker holds.
         public var holding: [Int]
+        /// Those of them that it does not take over when their leases have ended.
+        public var hanging: [Int]
         /// The greatest number of runs that it requests.
         public var limit: Int
 
         /// Creates a claim from its parts.
-        public init(owner: Int, lease: Int, maxAttempts: Int, holding: [Int], limit: Int) {
+        public init(
+            owner: Int, lease: Int, maxAttempts: Int, holding: [Int], hanging: [Int] = [], limit: Int
+        ) {
             self.owner = owner
             self.lease = lease
             self.maxAttempts = maxAttempts
             self.holding = holding
+            self.hanging = hanging
             self.limit = limit
+        }
+
+        /// Whether a run is one that its worker lets go without taking it over.
+        func keeps(_ span: Span) -> Bool {
+            span.place == .claimed && span.owner == owner && hanging.contains(span.run ?? 0)
         }
     }
 
@@ -73,7 +83,7 @@ extension DurableReference {
     ) -> [(key: String, number: Int)] {
         settle(at: now)
         var handed = handed[...]
-        if pause != nil {
+        if isPaused(at: now) {
             requireAllTaken(handed)
             return []
         }
@@ -96,7 +106,7 @@ extension DurableReference {
         let isLimited = setup.limit != nil || setup.maxConcurrent != nil
         while room > 0, setup.limit?.next(tat) ?? .min <= now {
             let startable = spans.filter {
-                ($0.start ?? .max) <= now && !isBlocked($0) && (hasSlot || $0.place == .claimed)
+                ($0.start ?? .max) <= now && !isBlocked($0) && (hasSlot || $0.place == .claimed) && !claim.keeps($0)
             }
             guard let start = startable.compactMap(\.start).min() else { break }
             let group = startable.filter { $0.start == start }
@@ -161,7 +171,7 @@ extension DurableReference {
     public mutating func observeDeath(of key: String, _ number: Int, at now: Int) {
         guard let index = find(key, .claimed), spans[index].numbers.contains(number) else { return }
         spans[index].error = "?"
-        end(index, .dead, at: now)
+        die(index, at: now)
     }
 
     private mutating func take(_ next: Handed, _ claim: Claim, at now: Int) {
@@ -212,6 +222,7 @@ extension DurableReference {
         spans[index].fence = next.fence
         spans[index].owner = claim.owner
         spans[index].until = later(now, by: claim.lease)
+        spans[index].isSnoozed = false
         let span = spans[index]
         let expected = Handed(
             key: span.key, run: span.run ?? 0, fence: span.fence, numbers: span.numbers, values: span.values,

@@ -68,6 +68,10 @@ public struct DurableReference: Sendable {
         public var until = 0
         /// The number of times it was handed out.
         public var attempt = 0
+        /// The number of times that its handler has snoozed it.
+        public var snoozes = 0
+        /// Whether its handler snoozed it last.
+        public var isSnoozed = false
         /// Why it failed last: `?` stands for any reason.
         public var error: String?
         /// When it ended.
@@ -127,8 +131,8 @@ public struct DurableReference: Sendable {
     public let retention: Int
     /// How long the store must remember tokens.
     public let tokenLifetime: Int
-    /// The reason of the pause, perhaps an empty one; nil if the store is not paused.
-    public private(set) var pause: String?
+    /// The reason of the pause, perhaps an empty one, and its end if it has one; nil if the store is not paused.
+    public private(set) var pause: (reason: String, end: Int?)?
     /// All ranges that there ever were, by the instant at which they began.
     public internal(set) var spans: [Span] = []
     /// The violations that the store has committed.
@@ -162,20 +166,34 @@ public struct DurableReference: Sendable {
         self.maxBatch = maxBatch
     }
 
-    /// Pauses the store; without a reason it keeps the one that it has.
+    /// Pauses the store, for a time or until it is resumed; without a reason it keeps the one that it has. The longer
+    /// one of two pauses stays as it was.
     ///
     /// - Returns: The reason as it is now.
-    public mutating func pause(_ reason: String?) -> String? {
-        pause = reason ?? pause ?? ""
-        return pause == "" ? nil : pause
+    public mutating func pause(_ reason: String?, for time: Int?, at now: Int) -> String? {
+        let end = time.map { later(now, by: max(0, $0)) }
+        if !isPaused(at: now) { pause = nil }
+        if let old = pause {
+            let isShorter = old.end == nil && end != nil || (old.end ?? .min) > (end ?? .max)
+            if !isShorter { pause = (reason ?? old.reason, end) }
+        } else {
+            pause = (reason ?? "", end)
+        }
+        return pause?.reason == "" ? nil : pause?.reason
+    }
+
+    /// Whether nothing starts.
+    public func isPaused(at now: Int) -> Bool {
+        guard let pause else { return false }
+        return pause.end.map { $0 > now } ?? true
     }
 
     /// Ends the pause.
     ///
     /// - Returns: Whether there was one.
-    public mutating func resume() -> Bool {
+    public mutating func resume(at now: Int) -> Bool {
         defer { pause = nil }
-        return pause != nil
+        return isPaused(at: now)
     }
 
     func find(_ key: String, _ places: Place...) -> Int? {
@@ -229,11 +247,18 @@ public struct DurableReference: Sendable {
         giveWay(span.key, at: now)
     }
 
-    /// Ends a run that has failed if a newer value is due, with `latest`.
+    /// Ends a run that is tried no more.
+    mutating func die(_ index: Int, at now: Int) {
+        let isReplaced = setup.combination == .latest && find(spans[index].key, .ready) != nil
+        end(index, isReplaced ? .failed : .dead, at: now)
+    }
+
+    /// Ends a run that has failed or was snoozed if a newer value is due, with `latest`.
     mutating func giveWay(_ key: String, at now: Int) {
         guard setup.combination == .latest, find(key, .ready) != nil, let run = find(key, .backoff),
-            spans[run].error != nil
+            spans[run].error != nil || spans[run].isSnoozed
         else { return }
+        if spans[run].isSnoozed { spans[run].error = "snoozed; a newer value took its place" }
         end(run, .failed, at: now)
     }
 

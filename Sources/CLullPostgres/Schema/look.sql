@@ -3,8 +3,9 @@
 -- What a namespace says of itself; with its counts and its workers, if that is wanted.
 CREATE OR REPLACE FUNCTION describe(
     namespace text, is_whole boolean, at bigint, OUT now bigint, OUT revision bigint, OUT rules bigint[],
-    OUT paused_at bigint, OUT pause_reason text, OUT arrival bigint, OUT periods bigint[], OUT names text[],
-    OUT counts bigint[], OUT workers bigint[], OUT hosts text[], OUT processes bigint[], OUT seen bigint[]
+    OUT paused_at bigint, OUT pause_reason text, OUT paused_until bigint, OUT arrival bigint, OUT periods bigint[],
+    OUT names text[], OUT counts bigint[], OUT workers bigint[], OUT hosts text[], OUT processes bigint[],
+    OUT seen bigint[]
 ) LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
@@ -12,6 +13,7 @@ DECLARE
 BEGIN
     now := coalesce(at, present());
     revision := n.revision; rules := n.rules; paused_at := n.paused_at; pause_reason := n.pause_reason;
+    paused_until := n.paused_until;
     arrival := n.arrival;
     IF NOT is_whole THEN RETURN; END IF;
     SELECT array_agg(c.period), array_agg(c.name), array_agg(c.count) INTO periods, names, counts
@@ -195,7 +197,7 @@ BEGIN ATOMIC
         (
             SELECT (present() - w.wake) * interval '1 microsecond' FROM work w
             WHERE w.namespace + 0 = n.id AND w.wake <= present() ORDER BY w.wake LIMIT 1),
-        n.paused_at IS NOT NULL
+        n.paused_at IS NOT NULL AND coalesce(n.paused_until > present(), true)
     FROM namespaces n
     LEFT JOIN LATERAL (
         SELECT t.name, t.count FROM tallies t WHERE t.namespace = n.id

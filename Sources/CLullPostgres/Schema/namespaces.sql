@@ -128,35 +128,47 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT
 RETURN (
     SELECT n.rules FROM namespaces n WHERE n.name = rules.namespace AND (NOT n.is_forgotten OR has_work(n.id)));
 
--- Pauses a namespace: claims hand out nothing until it is resumed. Nothing else changes. One that is paused already
--- stays so since the first time, and keeps its reason unless there is another one. Returns the reason and the instant.
+-- Pauses a namespace: claims hand out nothing until it is resumed or, if that is given, it has lasted so long. Nothing
+-- else changes. One that is paused already stays so since the first time. Of two pauses the longer one counts: it keeps
+-- its reason, and one that lasts as long or longer gives it another one, if it has one. Returns the reason and the
+-- instants.
 CREATE OR REPLACE FUNCTION pause(
-    namespace text, INOUT reason text DEFAULT NULL, at bigint DEFAULT NULL, OUT since bigint
+    namespace text, INOUT reason text DEFAULT NULL, lasts interval DEFAULT NULL, at bigint DEFAULT NULL,
+    OUT since bigint, OUT until bigint
 ) LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
     given text := nullif(left(pause.reason, 500), '');
+    now bigint := coalesce(pause.at, present());
+    ends bigint := now + CASE WHEN lasts > '0' THEN (extract(epoch FROM lasts) * 1000000)::bigint
+        WHEN lasts IS NOT NULL THEN 0 END;
 BEGIN
     PERFORM ensure_durability();
-    UPDATE namespaces s SET
-        paused_at = coalesce(s.paused_at, pause.at, present()), pause_reason = coalesce(given, s.pause_reason),
-        revision = s.revision + 1
-    WHERE s.id = n.id
-    RETURNING s.pause_reason, s.paused_at INTO reason, since;
+    SELECT * INTO n FROM namespaces s WHERE s.id = n.id FOR NO KEY UPDATE;
+    IF n.paused_until <= now THEN n.paused_at := NULL; n.pause_reason := NULL; n.paused_until := NULL; END IF;
+    IF n.paused_at IS NULL OR n.paused_until <= ends OR ends IS NULL THEN
+        n.pause_reason := coalesce(given, n.pause_reason);
+        n.paused_at := coalesce(n.paused_at, now);
+        n.paused_until := ends;
+        UPDATE namespaces s SET
+            paused_at = n.paused_at, pause_reason = n.pause_reason, paused_until = ends, revision = s.revision + 1
+        WHERE s.id = n.id;
+    END IF;
+    reason := n.pause_reason; since := n.paused_at; until := n.paused_until;
 END $$;
 
 -- Ends the pause of a namespace, and returns whether there was one.
-CREATE OR REPLACE FUNCTION resume(namespace text) RETURNS boolean
+CREATE OR REPLACE FUNCTION resume(namespace text, at bigint DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     n namespaces := named(namespace);
 BEGIN
     PERFORM ensure_durability();
-    UPDATE namespaces s SET paused_at = NULL, pause_reason = NULL, revision = s.revision + 1
+    UPDATE namespaces s SET paused_at = NULL, pause_reason = NULL, paused_until = NULL, revision = s.revision + 1
     WHERE s.id = n.id AND s.paused_at IS NOT NULL;
-    IF NOT FOUND THEN RETURN false; END IF;
+    IF NOT FOUND OR n.paused_until <= coalesce(resume.at, present()) THEN RETURN false; END IF;
     PERFORM wake_up(n.id);
     RETURN true;
 END $$;
@@ -211,7 +223,7 @@ BEGIN
     DELETE FROM changes c WHERE c.namespace = n.id;
     DELETE FROM tallies t WHERE t.namespace = n.id;
     UPDATE namespaces s SET
-        is_forgotten = true, paused_at = NULL, pause_reason = NULL, arrival = NULL
+        is_forgotten = true, paused_at = NULL, pause_reason = NULL, paused_until = NULL, arrival = NULL
     WHERE s.id = n.id;
     RETURN 'forgotten';
 END $$;

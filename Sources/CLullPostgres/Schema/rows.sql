@@ -54,8 +54,8 @@ CREATE OR REPLACE FUNCTION load(
     end_keys bytea[], end_numbers bigint[], value_keys bytea[], value_numbers bigint[], due int, since bigint,
     holder bigint, leases boolean, numbers int,
     OUT id int, OUT now bigint, OUT revision bigint, OUT started bigint, OUT overflows bigint, OUT floor bigint,
-    OUT rules bigint[], OUT paused_at bigint, OUT pause_reason text, OUT number bigint, OUT row_keys bytea[],
-    OUT row_states bytea[], OUT due_keys bytea[], OUT due_states bytea[], OUT held_keys bytea[],
+    OUT rules bigint[], OUT paused_at bigint, OUT pause_reason text, OUT paused_until bigint, OUT number bigint,
+    OUT row_keys bytea[], OUT row_states bytea[], OUT due_keys bytea[], OUT due_states bytea[], OUT held_keys bytea[],
     OUT held_states bytea[], OUT inbox_keys bytea[], OUT inbox_states bytea[], OUT next bigint, OUT is_busy boolean,
     OUT busy_keys bytea[], OUT entry_keys bytea[], OUT entry_ids bigint[], OUT entry_kinds text[],
     OUT entry_ats bigint[], OUT entry_waits bigint[], OUT entry_values bytea[], OUT entry_tokens text[],
@@ -77,8 +77,10 @@ BEGIN
     SELECT x.* INTO m FROM meta x;
     floor := m.floor;
     IF m.started IS DISTINCT FROM pg_postmaster_start_time() THEN floor := note_start(); END IF;
-    id := n.id; revision := n.revision; rules := n.rules; paused_at := n.paused_at; pause_reason := n.pause_reason;
     now := coalesce(at, present());
+    IF n.paused_until <= now THEN n.paused_at := NULL; END IF;
+    id := n.id; revision := n.revision; rules := n.rules; paused_at := n.paused_at; pause_reason := n.pause_reason;
+    paused_until := n.paused_until;
     started := (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint;
     overflows := (SELECT s.last_value FROM overflows s);
     IF patience IS NOT NULL THEN

@@ -16,8 +16,9 @@ CREATE TABLE namespaces (
     revision bigint NOT NULL DEFAULT 0,
     -- One that was forgotten keeps its row: a transaction that is still open may have its number.
     is_forgotten boolean NOT NULL DEFAULT false,
-    -- Since when, by this server's clock, and why no new run begins; NULL if the namespace is not paused.
-    paused_at bigint, pause_reason text,
+    -- Since when, by this server's clock, and why no new run begins; NULL if the namespace is not paused. A pause that
+    -- ends by itself ends at `paused_until`.
+    paused_at bigint, pause_reason text, paused_until bigint,
     -- When the next run would start if all so far had been spread evenly; NULL before the first.
     arrival bigint
 );

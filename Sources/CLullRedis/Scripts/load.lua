@@ -22,7 +22,9 @@ local function want(key)
         keys[#keys + 1] = key
     end
 end
-local due = limit > 0 and not shard[5]
+-- A pause is its instant, its end or `-`, and its reason.
+local ends = tonumber(string.match(shard[5] or '', '^%d+ (%d+)'))
+local due = limit > 0 and (not shard[5] or ends and ends <= now)
     and call('ZRANGEBYSCORE', DUE, '-inf', digits(now), 'WITHSCORES', 'LIMIT', 0, limit + loaded) or {}
 local hidden = {}
 for i = 1, #due, 2 do

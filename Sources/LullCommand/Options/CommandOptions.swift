@@ -1,3 +1,4 @@
+internal import Lull
 internal import LullCore
 internal import LullTuning
 
@@ -42,6 +43,13 @@ struct CommandOptions {
     /// How long each execution of a simulation takes; nil if that takes no time.
     var runTime: CoreDuration?
     var killAfter: CoreDuration?
+    /// How long an execution may run before it is told to stop.
+    var timeLimit: CoreDuration?
+    /// The signal that tells a command to stop; nil for SIGTERM.
+    var stopSignal: Int32?
+    /// The exit statuses that say something of a run in a store, nil where the usual one does.
+    var snoozeStatus: Int32?
+    var giveUpStatus: Int32?
     var jobs: Int?
     var failsFast = false
 
@@ -59,6 +67,8 @@ struct CommandOptions {
     var changesPolicy = false
     var lease: CoreDuration?
     var maxAttempts: Int?
+    /// The delays between attempts; the number of attempts there is not used.
+    var backoff: RetryPolicy?
     /// For `lull submit`.
     var after: CoreDuration?
     var token: String?
@@ -78,8 +88,9 @@ struct CommandOptions {
     var errorPart: String?
     /// Whether that is done without a question.
     var isConfirmed = false
-    /// Why `lull pause` pauses a namespace.
+    /// Why `lull pause` pauses a namespace, and for how long.
     var reason: String?
+    var pauseTime: CoreDuration?
     /// Whether `lull schema` changes the database.
     var applies = false
 
@@ -116,6 +127,27 @@ struct CommandOptions {
     private func part(_ field: Int?, _ pointer: JSONPointer?) -> RecordPart? {
         if let pointer { return .json(pointer) }
         return field.map { .field($0, delimiter: delimiter) }
+    }
+
+    /// When, and how often, a run whose command has failed is tried again.
+    var retryPolicy: RetryPolicy {
+        var policy = backoff ?? RetryPolicy()
+        policy.maxAttempts = maxAttempts ?? policy.maxAttempts
+        return policy
+    }
+
+    var answerStatuses: CommandAnswer.Statuses {
+        var statuses = CommandAnswer.Statuses()
+        if let snoozeStatus { statuses.snooze = snoozeStatus == 0 ? nil : snoozeStatus }
+        if let giveUpStatus { statuses.giveUp = giveUpStatus == 0 ? nil : giveUpStatus }
+        return statuses
+    }
+
+    /// Throws if both statuses are the same one.
+    func checkStatuses(for subcommand: Subcommand) throws(Failure) {
+        let statuses = answerStatuses
+        guard let both = statuses.snooze, both == statuses.giveUp else { return }
+        throw .usage("--snooze-status and --give-up-status are both \(both): a status says one thing", subcommand)
     }
 
     /// Returns the engine's setup for a subcommand; throws if options contradict each other.

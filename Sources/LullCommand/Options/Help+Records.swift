@@ -58,7 +58,8 @@ extension Help {
             """,
             """
             The exit status is 1 if a command failed, 126 if COMMAND cannot be executed, and 127 if it cannot be \
-            found.
+            found. With --store, a command that ends with status 75 asks for its run again later, which is no failure; \
+            with 65 it gives its run up. See lull work --help.
             """,
             .examples([
                 "inotifywait -me modify src | lull run --wait 1s --while-running cancel -- make",

@@ -1,3 +1,5 @@
+internal import CLullCommand
+internal import Lull
 internal import LullCore
 internal import LullTuning
 
@@ -50,6 +52,14 @@ extension OptionReading where Value == CoreDuration {
         return reading
     }
 
+    static var positive: Self {
+        Self(name: "D") { given throws(Failure) in
+            let duration = try duration.read(given)
+            if duration <= .zero { throw given.refusal(" must be more than zero, not \(given.text)") }
+            return duration
+        }
+    }
+
     static var lease: Self {
         Self(name: "D") { given throws(Failure) in
             let lease = try duration.read(given)
@@ -70,6 +80,52 @@ extension OptionReading where Value == Int {
         Self(name: "N") { given throws(Failure) in
             if given.text == "0" { throw given.refusal(" must be a whole number of at least 1: the first field is 1") }
             return try number.read(given)
+        }
+    }
+}
+
+extension OptionReading where Value == Int32 {
+    /// An exit status, or 0 for none.
+    static var status: Self {
+        Self(
+            "N", { given in Int32(given.text).flatMap { (0...255).contains($0) && given.text.first != "+" ? $0 : nil } }
+        ) {
+            " must be an exit status from 1 to 255, or 0 for none, not \"\($0.text)\""
+        }
+    }
+
+    static var signal: Self {
+        let signals = [
+            ("HUP", SIGHUP), ("INT", SIGINT), ("QUIT", SIGQUIT), ("KILL", SIGKILL), ("USR1", SIGUSR1),
+            ("USR2", SIGUSR2), ("TERM", SIGTERM),
+        ]
+        return choice("SIGNAL", signals)
+    }
+}
+
+extension OptionReading where Value == RetryPolicy {
+    /// The first and the greatest delay, such as `1s..10m`, and after commas a factor and a jitter.
+    static var backoff: Self {
+        Self("FIRST..GREATEST") { text throws(Refusal) in
+            let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            guard let dots = parts[0].firstRange(of: "..") else {
+                throw Refusal(reason: "give the first and the greatest delay, such as 1s..10m, not \"\(text)\"")
+            }
+            let first = try DurationText.read(String(parts[0][..<dots.lowerBound]))
+            let greatest = try DurationText.read(String(parts[0][dots.upperBound...]))
+            guard first <= greatest else { throw Refusal(reason: "the first of the two must be the shorter one") }
+            var policy = RetryPolicy(initialDelay: Duration(first), maxDelay: Duration(greatest))
+            for part in parts.dropFirst() {
+                let value = part.drop { $0 != "=" }.dropFirst()
+                if part.hasPrefix("factor="), let factor = Double(value), factor.isFinite, factor >= 1 {
+                    policy.factor = factor
+                } else if part.hasPrefix("jitter="), let jitter = Percent.parse(String(value)) {
+                    policy.jitter = jitter
+                } else {
+                    throw Refusal(reason: "after a comma give factor=2, at least 1, or jitter=50%, not \"\(part)\"")
+                }
+            }
+            return policy
         }
     }
 }

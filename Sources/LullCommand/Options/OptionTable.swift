@@ -141,8 +141,13 @@ extension Option {
             "each execution takes D. jsonl then has started, ended and outcome"),
         Option(
             "kill-after", .commands, of: [.run, .work], .duration, \.killAfter,
-            "how long after SIGTERM a cancelled command gets SIGKILL (default 5s)",
-            but: [.work: "how long after SIGTERM a command that is stopped gets SIGKILL (default 5s)"]),
+            "how long after SIGTERM a command that is stopped gets SIGKILL (default 5s)"),
+        Option(
+            "time-limit", .commands, of: [.run, .work], .positive, \.timeLimit,
+            "a command that has run for D is stopped, and has failed if it then does not end with 0"),
+        Option(
+            "stop-signal", .commands, of: [.run, .work], .signal, \.stopSignal,
+            "the signal that stops a command (default TERM)"),
         Option(
             "jobs", .commands, of: [.run, .work, .simulate], .number, \.jobs,
             "run at most N commands at once (default: one per core)",
@@ -151,6 +156,14 @@ extension Option {
         Option(
             "fail-fast", .commands, of: [.run, .work], \.failsFast, "start no more commands after one has failed",
             but: [.work: "end when a command has failed"]),
+        Option(
+            "snooze-status", .commands, of: [.run, .work], .status, \.snoozeStatus,
+            "with --store: a command that ends with status N is run again after the backoff, and no attempt is spent "
+                + "(default 75; 0 for none)", .needs("store")),
+        Option(
+            "give-up-status", .commands, of: [.run, .work], .status, \.giveUpStatus,
+            "with --store: a run whose command ends with status N is dead, without further attempts (default 65; 0 for "
+                + "none)", .needs("store")),
     ]
 
     private static let output = [
@@ -227,7 +240,13 @@ extension Option {
             "another process takes over the runs of this one after D without a heartbeat (default 30s)",
             .needs("store")),
         Option(
-            "max-attempts", .lease, of: readers + [.work], .number, \.maxAttempts,
+            "backoff", .lease, of: readers + [.work], .backoff, \.backoff,
+            "how long a run whose command has failed waits for its next attempt: from FIRST, doubled each time, to "
+                + "GREATEST, shortened at random by up to a half (default 1s..10m). Append ,factor=3 or ,jitter=20% for "
+                + "other ones",
+            .needs("store")),
+        Option(
+            "attempts", .lease, of: readers + [.work], .number, \.maxAttempts,
             "a run is dead after N failed attempts (default 20); an attempt whose process died counts",
             but: [.work: "a run is dead after N failed attempts (default 20); an attempt whose worker died counts"],
             .needs("store")),
@@ -277,6 +296,7 @@ extension Option {
             "context", .own, of: [.submit], .name("TEXT"), \.context,
             "LULL_CONTEXT for COMMAND, such as a traceparent"),
         Option("reason", .own, of: [.pause], .name("TEXT"), \.reason, "why, for those who look at lull status"),
+        Option("for", .own, of: [.pause], .positive, \.pauseTime, "end the pause by itself after D"),
         Option("ended", .own, of: [.list], \.listsEnds, "list what has ended: the newest 100, or --limit"),
         Option("limit", .own, of: [.list], .number, \.limit, "list the first N only"),
         Option(

@@ -30,12 +30,13 @@ struct CommandPreparation: Sendable {
     let terminator: UInt8
 
     /// The environment variables that it may set.
-    static let variables = executionVariables.map(\.name) + runVariables + [contextVariable]
+    static let variables = executionVariables.map(\.name) + runVariables + [contextVariable, answerVariable]
     private static let executionVariables: [(name: String, detail: CommandTemplate.Detail)] = [
         ("LULL_KEY=", .key), ("LULL_COUNT=", .count), ("LULL_EDGE=", .cause),
     ]
     /// Set in addition for the runs of a store.
     private static let runVariables = ["LULL_RUN=", "LULL_ATTEMPT=", "LULL_FENCE="]
+    private static let answerVariable = "LULL_ANSWER="
     /// Set in addition if the submit had a context.
     private static let contextVariable = "LULL_CONTEXT="
 
@@ -70,6 +71,7 @@ struct CommandPreparation: Sendable {
         if let attempt = item.attempt, let fence = item.fence {
             let numbers = [item.id, Int64(attempt), fence]
             variables += zip(Self.runVariables, numbers).map { Array("\($0)\($1)".utf8) }
+            variables.append(Array("\(Self.answerVariable)\(CommandAnswer.descriptor)".utf8))
         }
         if let context = item.context { variables.append(Array((Self.contextVariable + context).utf8)) }
         guard !(arguments + variables).contains(where: { $0.contains(0) }) else {

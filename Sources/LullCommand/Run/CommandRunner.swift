@@ -1,5 +1,6 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullDurable
 internal import LullEngine
 
 /// Carries out the executions of `lull run` and `lull work`: runs COMMAND for each, with the records on its standard
@@ -9,11 +10,16 @@ struct CommandRunner: ExecutionHandler {
         let id: Int64
         /// For messages.
         let key: Key
+        /// Whether it is a run of a store.
+        let isStored: Bool
         /// The pipe that is its standard error.
         let pipe: Int32
         /// What to start again if it could not be started; nil once it was.
         var item: PreparedCommand?
         var standardError = StandardErrorTail()
+        /// The pipe that is its descriptor for answers, if its run is one of a store.
+        var answerPipe: Int32?
+        var answer = CommandAnswer()
         var isStopping = false
         /// How it has ended, while its group has not: the next command of its key has to wait for the whole group.
         var end: ExecutionResult?
@@ -30,6 +36,8 @@ struct CommandRunner: ExecutionHandler {
     private let name: String
     private let preparation: CommandPreparation
     private let killAfter: CoreDuration
+    private let stopSignal: Int32
+    private let statuses: CommandAnswer.Statuses
 
     private var supervisor: Supervisor
     /// The running commands, numbered in the order in which they started.
@@ -37,9 +45,11 @@ struct CommandRunner: ExecutionHandler {
     private var lastCommand: Int64 = 0
     /// The running commands by those of their pipes that are open.
     private var pipes: [Int32: Int64] = [:]
+    /// The running commands by the pipes on which they answer, as long as those are open.
+    private var answerPipes: [Int32: Int64] = [:]
     /// The pipes of commands that have ended, in which processes that they left behind may still write.
     private var orphanedPipes: Set<Int32> = []
-    /// The commands whose groups were sent SIGTERM and are not gone.
+    /// The commands whose groups were sent the signal that stops them, and are not gone.
     private var stopping: [Int64: Stopping] = [:]
     private var waiting = WaitingStarts()
     /// The executions that have ended without a command.
@@ -61,6 +71,8 @@ struct CommandRunner: ExecutionHandler {
             keyRule: options.keyRule, terminator: options.terminator)
         supervisor = try Supervisor(path, environment: Self.inheritedEnvironment())
         killAfter = options.killAfter ?? .seconds(5)
+        stopSignal = options.stopSignal ?? SIGTERM
+        statuses = options.answerStatuses
     }
 
     private static func inheritedEnvironment() -> [Argument] {
@@ -86,7 +98,8 @@ struct CommandRunner: ExecutionHandler {
         if case .failure(let refusal) = prepared.texts {
             let why = notStarted(refusal.reason)
             streams.log.report(subject(prepared.key) + why)
-            return .failed(why)
+            // It would not be otherwise the next time.
+            return prepared.isStored ? .answered(.gaveUp(why)) : .failed(why)
         }
         var item = prepared
         item.deadline = deadline
@@ -111,20 +124,19 @@ struct CommandRunner: ExecutionHandler {
             var made: Int32?
             defer { if let made { close(made) } }
             if prepared.input == nil { made = try CommandInput.file(item.records, terminator: preparation.terminator) }
-            let pipe = try Pipe.make()
-            defer { close(pipe.writing) }
-            _ = lull_add_flags(pipe.reading, 0, O_NONBLOCK)
+            let pipe = try CommandPipe()
+            let answers = item.isStored ? try CommandPipe() : nil
             let command = lastCommand + 1
             let code = supervisor.start(
                 command, before: item.deadline, arguments, variables, input: prepared.input ?? made ?? -1,
-                errors: pipe.writing)
-            guard code == 0 else {
-                close(pipe.reading)
-                throw .system("cannot start a process", code)
-            }
+                errors: pipe.writing, answers: answers?.writing)
+            if code != 0 { throw .system("cannot start a process", code) }
             lastCommand = command
-            children[command] = Child(id: item.id, key: item.key, pipe: pipe.reading, item: item)
-            pipes[pipe.reading] = command
+            let (errors, answer) = (pipe.takeReading(), answers?.takeReading())
+            children[command] = Child(
+                id: item.id, key: item.key, isStored: item.isStored, pipe: errors, item: item, answerPipe: answer)
+            pipes[errors] = command
+            if let answer { answerPipes[answer] = command }
         } catch {
             wait([item], error.message, at: now, &streams)
         }
@@ -173,6 +185,7 @@ struct CommandRunner: ExecutionHandler {
 
     func addInterests(to interests: inout [pollfd], _ streams: StandardStreams) {
         interests.append(pollfd(descriptor: supervisor.descriptor, Int32(POLLIN)))
+        for pipe in answerPipes.keys { interests.append(pollfd(descriptor: pipe, Int32(POLLIN))) }
         // While the standard error of this program is not read, its commands block on theirs, as they would if they
         // wrote to it directly.
         guard streams.log.isEmpty else { return }
@@ -183,6 +196,13 @@ struct CommandRunner: ExecutionHandler {
     mutating func handleEvents(_ events: ArraySlice<pollfd>, _ streams: inout StandardStreams) {
         for interest in events where interest.revents != 0 {
             let pipe = interest.fd
+            if let command = answerPipes[pipe] {
+                if case .end = receiveAnswer(pipe, &children[command]) {
+                    children[command]?.answerPipe = nil
+                    closeAnswer(pipe)
+                }
+                continue
+            }
             var noChild: Child?
             let received: Pipe.Received
             if let command = pipes[pipe] {
@@ -210,8 +230,22 @@ struct CommandRunner: ExecutionHandler {
         orphanedPipes.remove(pipe)
     }
 
-    /// Forwards the rest of what an ended command has written.
+    private func receiveAnswer(_ pipe: Int32, _ child: inout Child?) -> Pipe.Received {
+        Pipe.receive(from: pipe) { child?.answer.append($0) }
+    }
+
+    private mutating func closeAnswer(_ pipe: Int32) {
+        close(pipe)
+        answerPipes[pipe] = nil
+    }
+
+    /// Takes the rest of what an ended command has written, and forwards what was for standard error.
     private mutating func finish(_ command: Int64, _ child: inout Child?, _ streams: inout StandardStreams) {
+        if let pipe = child?.answerPipe {
+            // Whoever keeps it open beyond the end of the command says nothing more.
+            while case .some = receiveAnswer(pipe, &child) {}
+            closeAnswer(pipe)
+        }
         guard let pipe = child?.pipe, pipes[pipe] == command else { return }
         // Everything it wrote is in the pipe by now. What arrives later comes from other processes.
         var received = forward(pipe, of: &child, &streams)
@@ -230,7 +264,7 @@ struct CommandRunner: ExecutionHandler {
         }
         guard !child.isStopping else { return }
         children[command]?.isStopping = true
-        supervisor.signal(command, SIGTERM)
+        supervisor.signal(command, stopSignal)
         stopping[command] = .terminated(now.advanced(by: killAfter))
     }
 
@@ -318,22 +352,45 @@ struct CommandRunner: ExecutionHandler {
         if code == ETIMEDOUT || child.isStopping && Self.isObstacle(code) { return .notStarted }
         let why = notStarted(code == E2BIG ? CommandPreparation.tooLong.reason : Failure.reason(code))
         streams.log.report(subject(child.key) + why)
-        return .failed(why)
+        return code == E2BIG && child.isStored ? .answered(.gaveUp(why)) : .failed(why)
     }
 
     /// Returns how a command has ended, and logs a failure.
     private func end(of child: Child, _ status: Int32, _ streams: inout StandardStreams) -> ExecutionResult {
         let ending = lull_ending(status)
-        guard ending != 0 else { return .returned }
-        let how = ending > 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
+        let how = ending >= 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
         let lines = child.standardError.lines
+        let error = "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")
+        if child.isStored, let answer = answer(of: child, ending, error: error, &streams) {
+            if case .snoozed = answer {} else { report(child, how, lines, &streams) }
+            return .answered(answer)
+        }
+        guard ending != 0 else { return .returned }
+        report(child, how, lines, &streams)
+        return .failed(error)
+    }
+
+    /// Returns what a command has said of its run, by a line or by its status.
+    private func answer(
+        of child: Child, _ status: Int32, error: String, _ streams: inout StandardStreams
+    ) -> HandlerEnd? {
+        do throws(Refusal) {
+            if let end = try child.answer.handlerEnd(error: error) { return end }
+        } catch {
+            let place = "\(name) wrote on descriptor \(CommandAnswer.descriptor)"
+            streams.log.report("\(subject(child.key))\(place): \(error.reason)")
+        }
+        return statuses.handlerEnd(status, error: error)
+    }
+
+    /// Logs that a command has failed, unless it was told to stop.
+    private func report(_ child: Child, _ how: String, _ lines: [String], _ streams: inout StandardStreams) {
         if !child.isStopping {
             if child.standardError.isLineOpen { streams.log.bytes.append(UInt8(ascii: "\n")) }
             let shown = Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrorColumns)
             let last = shown.isEmpty ? "" : ": \(shown)"
             streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
         }
-        return .failed("\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))"))
     }
 
     /// How much of a command's standard error the message of its failure shows, in columns.
@@ -346,6 +403,8 @@ struct CommandRunner: ExecutionHandler {
         let why = "\(name) was killed with its supervisor"
         let ended = children.values.map { (id: $0.id, end: ExecutionResult.failed(why)) }
         for pipe in pipes.keys { close(pipe) }
+        for pipe in answerPipes.keys { close(pipe) }
+        answerPipes = [:]
         children = [:]
         pipes = [:]
         stopping = [:]

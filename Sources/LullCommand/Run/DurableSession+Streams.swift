@@ -67,7 +67,7 @@ extension DurableSession {
         guard loop.streams.output.isEmpty, !loop.streams.output.isGivenUp, !unwritten.isEmpty else { return }
         let written = unwritten
         unwritten = []
-        driver.handle(written.map { .handlerEnded(run: $0, error: nil) })
+        driver.handle(written.map { .handlerEnded(run: $0, .returned) })
     }
 
     // MARK: - Messages

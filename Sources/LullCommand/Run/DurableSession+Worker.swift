@@ -12,14 +12,23 @@ extension DurableSession {
     ) -> WorkerStateMachine.Event? {
         switch action {
         case .start(let run): return start(run)
-        case .cancel(let run): return cancel(run, at: now)
-        case .report(let report): note(report)
+        case .cancel(let run, let exceeded):
+            if let exceeded { exceededLimits[run] = exceeded }
+            return cancel(run, at: now)
+        case .report(let report): note(report, at: now)
         case .leaseLost(let run):
             runs[run.number] = nil
             let message = "\(subject(run)): the lease was lost to another worker"
             loop.streams.report(message, of: "leases lost to other workers", at: now)
         case .died(let run):
             loop.streams.log.report("\(subject(run)): dead after attempt \(run.attempt): the worker's lease expired")
+        case .overdue(let run, let error):
+            let limit = DurationText.rounded(error.limit)
+            let message = "\(subject(run)): overdue: it goes on after twice its time limit of \(limit)"
+            loop.streams.report(message, of: "runs overdue", at: now)
+        case .leaseGivenUp(let run):
+            let message = "\(subject(run)): it does not end: another worker may take it over, and its job stays taken"
+            loop.streams.report(message, of: "runs that do not end", at: now)
         case .storeFailed(let error):
             let kind = "times the store was asked again"
             loop.streams.report("the store failed and is asked again: \(error)", of: kind, at: now)
@@ -34,19 +43,22 @@ extension DurableSession {
         return nil
     }
 
-    /// Logs, for a run whose command has failed, when its next attempt is due or that it is dead.
-    private mutating func note(_ report: DurableReport) {
+    /// Logs, for a run whose command has failed or was snoozed, when it is due again or that it is dead.
+    private mutating func note(_ report: DurableReport, at now: CoreInstant) {
         guard let run = runs[report.run] else { return }
-        if case .failed(_, let retry) = report.kind {
-            if let retry {
-                let time = DurationText.rounded(retry.nanoseconds)
-                loop.streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
-            } else {
-                loop.streams.log.report("\(subject(run)): dead after attempt \(run.attempt)")
-            }
+        switch report.kind {
+        case .failed(_, let retry?):
+            let time = DurationText.rounded(retry.nanoseconds)
+            loop.streams.log.report("\(subject(run)): attempt \(run.attempt) failed, the next is in \(time)")
+        case .failed(_, nil): loop.streams.log.report("\(subject(run)): dead after attempt \(run.attempt)")
+        case .gaveUp: loop.streams.log.report("\(subject(run)): given up in attempt \(run.attempt), and dead")
+        case .snoozed(let time):
+            let message = "\(subject(run)): snoozed for \(DurationText.rounded(time.nanoseconds))"
+            loop.streams.report(message, of: "runs snoozed", at: now)
+        case .heartbeat, .overdue, .completed, .released, .interrupted: break
         }
         // The worker may report it again, but does not hold it any more.
-        if case .heartbeat = report.kind {} else { runs[report.run] = nil }
+        if !report.isInterim { runs[report.run] = nil }
     }
 
     /// - Returns: The event that follows at once.
@@ -78,14 +90,24 @@ extension DurableSession {
     /// Returns the event of a run that has ended, and logs if it goes back to the store. Nil if its records have yet to
     /// be written.
     mutating func event(of run: Int64, _ end: ExecutionResult) -> WorkerStateMachine.Event? {
+        let exceeded = exceededLimits.removeValue(forKey: run)
         switch end {
         case .returned:
-            guard loop.handler.writesOutput else { return .handlerEnded(run: run, error: nil) }
+            guard loop.handler.writesOutput else { return .handlerEnded(run: run, .returned) }
             unwritten.append(run)
             return nil
-        case .failed(let error):
+        case .answered(let end) where exceeded == nil:
+            if case .snoozed = end {} else if !driver.isInterrupted(run) { loop.hasFailed = true }
+            return .handlerEnded(run: run, end)
+        case .failed, .answered:
+            if let exceeded, let run = runs[run] {
+                let limit = DurationText.rounded(exceeded.limit)
+                loop.streams.log.report("\(subject(run)): it was stopped after its time limit of \(limit)")
+            }
             if !driver.isInterrupted(run) { loop.hasFailed = true }
-            return .handlerEnded(run: run, error: error)
+            if let exceeded { return .handlerEnded(run: run, .threw("\(exceeded)")) }
+            guard case .failed(let error) = end else { return nil }
+            return .handlerEnded(run: run, .threw(error))
         case .notStarted: return .notStarted(run: run)
         }
     }
@@ -94,7 +116,7 @@ extension DurableSession {
     private mutating func cancel(_ run: Int64, at now: CoreInstant) -> WorkerStateMachine.Event? {
         if let index = unwritten.firstIndex(of: run) {
             unwritten.remove(at: index)
-            return .handlerEnded(run: run, error: "nobody reads the output")
+            return .handlerEnded(run: run, .threw("nobody reads the output"))
         }
         loop.stop(run, at: now)
         return nil

@@ -24,6 +24,8 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
     var nextStoreCheck = CoreInstant.farPast
     /// The runs that the worker has claimed, without their values.
     var runs: [Int64: DurableRun] = [:]
+    /// The time limits that have stopped commands.
+    var exceededLimits: [Int64: TimeLimitExceeded] = [:]
     /// The reading of the session's clock at the origin of the store's time.
     var offset = CoreDuration.zero
     /// The runs whose records wait in the output.
@@ -59,7 +61,7 @@ struct DurableSession<Handler: ExecutionHandler>: ~Copyable {
         configuration = WorkerStateMachine.Configuration(
             namespace: options.namespace, owner: .random(in: .min ... .max),
             maxConcurrent: handler.writesOutput ? Self.mostUnwritten : options.jobs ?? CommandOptions.cores,
-            lease: lease, backoff: RetryPolicy(maxAttempts: options.maxAttempts ?? 20), grace: grace,
+            lease: lease, backoff: options.retryPolicy, grace: grace, timeLimit: options.timeLimit,
             keepsValues: false, watches: opened.rules.whileRunning != .queue)
         self.mailbox = mailbox
         driver = WorkerDriver(configuration, store.store, WorkerClock(ContinuousClock()), mailbox)

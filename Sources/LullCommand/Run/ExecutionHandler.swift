@@ -1,10 +1,13 @@
 internal import CLullCommand
 internal import LullCore
+internal import LullDurable
 
 enum ExecutionResult {
     case returned
     /// Its command has failed, or cannot be started with these records.
     case failed(String)
+    /// Its command has said what is to become of its run, which a store has.
+    case answered(HandlerEnd)
     /// This machine could not start the command, for want of descriptors, processes or memory.
     case notStarted
 

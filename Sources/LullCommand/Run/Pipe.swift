@@ -36,3 +36,27 @@ enum Pipe {
         return count > 0 ? .some : count == 0 || lull_errno() != EAGAIN ? .end : .nothing
     }
 }
+
+/// A pipe on which a command writes: it closes what has not been taken.
+final class CommandPipe {
+    let writing: Int32
+    private var reading: Int32?
+
+    init() throws(Failure) {
+        let ends = try Pipe.make()
+        (reading, writing) = (ends.reading, ends.writing)
+        _ = lull_add_flags(ends.reading, 0, O_NONBLOCK)
+    }
+
+    deinit {
+        close(writing)
+        if let reading { close(reading) }
+    }
+
+    /// Returns the end that this process reads, which it closes itself.
+    func takeReading() -> Int32 {
+        guard let reading else { preconditionFailure("the end of a pipe was taken twice") }
+        self.reading = nil
+        return reading
+    }
+}

@@ -18,6 +18,8 @@ struct Supervisor {
         var command: Int64
         /// When it is too late to start the command, in nanoseconds since the boot of the machine.
         var deadline = Int64.max
+        /// How many descriptors come with it: standard input, standard error, and the one for answers.
+        var descriptors = 2
 
         var bytes: [UInt8] { withUnsafeBytes(of: self) { Array($0) } }
     }
@@ -99,15 +101,17 @@ struct Supervisor {
     ///   - deadline: When it is too late to do so, in nanoseconds since the boot of the machine.
     ///   - arguments: The arguments, from the name of the program on.
     ///   - variables: Environment variables besides those that every command gets.
+    ///   - answers: What is its descriptor 3; nil for none.
     /// - Returns: The error code with which this machine has refused to pass the descriptors on, or 0.
     mutating func start(
         _ command: Int64, before deadline: Int64, _ arguments: [[UInt8]], _ variables: [[UInt8]], input: Int32,
-        errors: Int32
+        errors: Int32, answers: Int32?
     ) -> Int32 {
         let strings: [UInt8] = (arguments + variables).flatMap { (string: [UInt8]) in string + [0] }
         let request = Request(
-            arguments: Int32(arguments.count), length: strings.count, command: command, deadline: deadline)
-        return send(request.bytes + strings, [input, errors])
+            arguments: Int32(arguments.count), length: strings.count, command: command, deadline: deadline,
+            descriptors: answers == nil ? 2 : 3)
+        return send(request.bytes + strings, [input, errors] + [answers].compactMap(\.self))
     }
 
     /// Sends a signal to the process group of a command. The supervisor answers when the group is gone.

@@ -113,7 +113,7 @@ struct SupervisorProcess {
         var strings = [CChar](repeating: 0, count: request.length)
         let rest = strings.withUnsafeMutableBytes { SupervisorSocket.receive(into: $0, from: requests) }
         guard rest != nil else { return false }
-        guard descriptors.count == 2 else {
+        guard descriptors.count == request.descriptors else {
             // The kernel drops the descriptors that would exceed this process's limit.
             unsent.append(Supervisor.Answer(.notStarted, request.command, status: EMFILE))
             return true
@@ -123,7 +123,7 @@ struct SupervisorProcess {
         let isTooLate = lull_nanoseconds_since_boot() >= request.deadline
         let code =
             isTooLate
-            ? ETIMEDOUT : start(&strings, Int(request.arguments), descriptors[0], descriptors[1], &process)
+            ? ETIMEDOUT : start(&strings, Int(request.arguments), descriptors, &process)
         if code == 0 {
             running[process] = request.command
             groups[request.command] = process
@@ -135,7 +135,7 @@ struct SupervisorProcess {
     }
 
     private func start(
-        _ strings: inout [CChar], _ count: Int, _ input: Int32, _ errors: Int32, _ process: inout pid_t
+        _ strings: inout [CChar], _ count: Int, _ descriptors: [Int32], _ process: inout pid_t
     ) -> Int32 {
         strings.withUnsafeMutableBufferPointer { strings in
             var pointers: [Argument?] = []
@@ -146,7 +146,9 @@ struct SupervisorProcess {
             }
             let arguments = pointers[..<count] + [nil]
             let variables = environment + pointers[count...] + [nil]
-            return lull_spawn(&process, path.cString, Array(arguments), Array(variables), input, errors)
+            return lull_spawn(
+                &process, path.cString, Array(arguments), Array(variables), descriptors[0], descriptors[1],
+                descriptors.count > 2 ? descriptors[2] : -1)
         }
     }
 

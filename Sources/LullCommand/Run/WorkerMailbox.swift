@@ -45,7 +45,8 @@ final class WorkerMailbox: WorkerHost {
         var messages: [Message] = actions.compactMap { action in
             switch action {
             case .announce, .claim, .wait, .watch: nil
-            case .start, .cancel, .report, .leaseLost, .died, .storeFailed, .paused, .resumed: .action(action)
+            case .start, .cancel, .report, .leaseLost, .died, .overdue, .leaseGivenUp, .storeFailed, .paused, .resumed:
+                .action(action)
             }
         }
         // Behind the starts of what was claimed.
@@ -57,12 +58,12 @@ final class WorkerMailbox: WorkerHost {
     func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, with store: any StoreCalls
     ) async -> DurableExchange {
-        guard let grace else { return await store.exchange(reports, claim) }
+        guard let grace else { return await store.exchangeWithPauses(reports, claim) }
         return await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .utility).async {
                 let answers: DurableExchange
                 do throws(DurableError) {
-                    answers = try CommandStore.blocking(grace) { await store.exchange(reports, claim) }
+                    answers = try CommandStore.blocking(grace) { await store.exchangeWithPauses(reports, claim) }
                 } catch {
                     answers = DurableExchange(reports, claim, failed: error)
                 }

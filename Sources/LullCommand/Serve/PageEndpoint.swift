@@ -219,7 +219,7 @@ struct PageEndpoint: Sendable {
     ) async throws -> (done: String, notes: [String]) {
         switch action {
         case "pause":
-            let pause = try await store.pause(namespace, reason: request.argument("reason"))
+            let pause = try await store.pause(namespace, reason: request.argument("reason"), for: nil)
             return ("paused\(pause.shownReason)", [])
         case "resume": return (try await store.resume(namespace) ? "resumed" : "was not paused", [])
         case "touch":

@@ -103,7 +103,8 @@ extension DurableListing<[UInt8]> {
             "run": run.map { run in
                 [
                     "id": .number(run.number), "state": .text(run.isClaimed ? "running" : "retrying"),
-                    "attempt": .number(run.attempt), "submits": .number(run.submits),
+                    "attempt": .number(run.attempt), "isSnoozed": .bool(run.isSnoozed),
+                    "submits": .number(run.submits),
                     "since": instants.ago(run.runningFor, "running", of: key, at: now),
                     "retry": instants.ahead(run.retryIn, "retry", of: key, at: now), "error": .text(run.error),
                     "worker": .number(run.worker), "lease": instants.ahead(run.leaseFor, "lease", of: key, at: now),
@@ -141,6 +142,7 @@ extension DurableStatus {
             ("paused", instants.ago(pause?.age, "paused", of: owner, at: now)),
             ("oldestEntry", instants.ago(oldestEntry, "entry", of: owner, at: now)),
             ("nextStart", instants.ahead(nextStart, "start", of: owner, at: now)),
+            ("pauseEndsIn", instants.ahead(pauseEndsIn, "pause", of: owner, at: now)),
         ]
         let figures = measures.map { measure in
             let name = measure.figure.property

@@ -12,7 +12,7 @@ struct ListCommand {
     /// How many ends are listed without `--limit`.
     private static let usualEnds = 100
     /// The widest possible cells of a key that has work.
-    private static let greatestWidths = [40, "running,ready,pending".count, 8, 10, 7]
+    private static let greatestWidths = [40, "running,ready,pending".count, 8, 10, "1, 10 snoozes".count]
 
     static func run(_ operands: [Argument], _ options: CommandOptions) throws(Failure) -> Int32 {
         let command = ListCommand(store: try options.openStore(for: .list, isReadOnly: true), options: options)
@@ -101,7 +101,7 @@ extension DurableListing<[UInt8]>: ListItem, KeyListItem {
 
     var cells: [String] {
         let states = [
-            run.map { $0.isClaimed ? "running" : "retrying" }, ready > 0 ? "ready" : nil, pending > 0 ? "pending" : nil,
+            run?.stateWord, ready > 0 ? "ready" : nil, pending > 0 ? "pending" : nil,
         ]
         // When the next run is due.
         let due = run?.retryIn ?? (ready > 0 ? nil : dueIn)
@@ -109,7 +109,7 @@ extension DurableListing<[UInt8]>: ListItem, KeyListItem {
         return [
             Table.cell(ofKey: key), states.compactMap { $0 }.joined(separator: ","),
             due.map { DurationText.rounded($0) } ?? "-", "\(submits)",
-            run.map { "\($0.attempt)" } ?? "-",
+            run.map { "\($0.attempt)" + ($0.snoozes > 0 ? ", \(counted($0.snoozes, "snooze"))" : "") } ?? "-",
         ]
     }
 
@@ -119,14 +119,18 @@ extension DurableListing<[UInt8]>: ListItem, KeyListItem {
             "dueIn": .seconds(dueIn), "ready": .number(ready), "readyFor": .seconds(readyFor),
             "run": run.map { run in
                 [
-                    "id": .number(run.number), "state": .text(run.isClaimed ? "running" : "retrying"),
-                    "attempt": .number(run.attempt), "submits": .number(run.submits),
+                    "id": .number(run.number), "state": .text(run.stateWord),
+                    "attempt": .number(run.attempt), "snoozes": .number(run.snoozes), "submits": .number(run.submits),
                     "runningFor": .seconds(run.runningFor), "retryIn": .seconds(run.retryIn),
                     "error": .text(run.error), "worker": .number(run.worker), "leaseFor": .seconds(run.leaseFor),
                 ]
             } ?? .null,
         ]
     }
+}
+
+extension DurableListedRun {
+    fileprivate var stateWord: String { isClaimed ? "running" : isSnoozed ? "snoozed" : "retrying" }
 }
 
 extension DurableEnd<[UInt8]>: ListItem, KeyListItem {

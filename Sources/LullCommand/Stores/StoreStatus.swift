@@ -32,6 +32,13 @@ extension DurableStatus {
         ),
         (
             StatusFigure(
+                "pause ends", as: "pauseEndsIn", "lull_pause_ends",
+                "How long until the pause ends by itself; 0 if it does not, or if there is none.", .duration,
+                isInLine: true),
+            { .duration($0.pauseEndsIn) }
+        ),
+        (
+            StatusFigure(
                 "limited", "lull_limited_keys",
                 "Keys with a value that is ready, and that --limit or --max-running holds back.", isInLine: true),
             { .count($0.limited) }
@@ -65,6 +72,15 @@ extension DurableStatus {
         counter("restarted", "lull_restarts", "Runs that a newer value has interrupted, and whose values went back.") {
             $0.restarted
         },
+        counter("snoozed", "lull_snoozes", "Times that a command or a handler asked for its run again later.") {
+            $0.snoozed
+        },
+        counter("given up", as: "givenUp", "lull_given_up", "Runs that their commands or handlers gave up.") {
+            $0.givenUp
+        },
+        counter(
+            "overdue", "lull_overdue", "Commands and handlers that went on for as long again as their time limit."
+        ) { $0.overdue },
     ]
 
     private static func keys(_ state: String) -> StatusFigure {

@@ -9,15 +9,25 @@ package struct DurableClaim: Hashable, Sendable {
     /// The ids of the runs that the worker knows it has. The store hands out again every other run that is leased to
     /// it: the answer with that run was lost.
     package var holding: [Int64]
+    /// Those of them whose handlers hang, long after their time limit, so that the worker lets their leases end. This
+    /// claim does not take them over: the worker would execute a key twice at once.
+    package var hanging: [Int64]
     /// How many more runs the worker can take.
     package var limit: Int
 
     /// Creates a claim.
-    package init(namespace: String, terms: Terms, holding: [Int64] = [], limit: Int) {
+    package init(namespace: String, terms: Terms, holding: [Int64] = [], hanging: [Int64] = [], limit: Int) {
         self.namespace = namespace
         self.terms = terms
         self.holding = holding
+        self.hanging = hanging
         self.limit = limit
+    }
+
+    /// Whether a row's run is one of those that this claim does not take over.
+    package func isHanging(_ run: DurableRow.Run?) -> Bool {
+        guard !hanging.isEmpty, let run else { return false }
+        return !run.isInBackoff && run.owner == terms.owner && hanging.contains(run.id)
     }
 
     /// The terms of a claim.

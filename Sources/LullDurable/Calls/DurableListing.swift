@@ -49,9 +49,10 @@ public struct DurableListing<Key: Hashable & Sendable>: Hashable, Sendable {
         run = row.run.map {
             let rest = DurableNamespace.time(from: now, to: $0.state.end)
             return DurableListedRun(
-                id: $0.id, attempt: $0.attempt, error: $0.errorText, submits: $0.value.count,
+                id: $0.id, attempt: $0.attempt, snoozes: $0.snoozes, error: $0.errorText, submits: $0.value.count,
                 worker: $0.isInBackoff ? nil : $0.owner, runningFor: $0.isInBackoff ? nil : $0.began.map(age),
-                retryIn: $0.isInBackoff ? rest : nil, leaseFor: $0.isInBackoff ? nil : rest)
+                retryIn: $0.isInBackoff ? rest : nil, leaseFor: $0.isInBackoff ? nil : rest,
+                isSnoozed: $0.isSnoozed)
         }
     }
 }
@@ -110,6 +111,10 @@ public struct DurableListedRun: Hashable, Sendable, Identifiable {
     public var attempt: Int
     /// Whether a worker has the run now.
     public var isClaimed: Bool { worker != nil }
+    /// Whether its handler has snoozed it, so that it waits without having failed.
+    public var isSnoozed: Bool
+    /// How often its handler has snoozed it: that spends no attempt.
+    public var snoozes: Int
     /// The error of the latest failed attempt, as text.
     public var error: String?
     /// The number of submits behind the run.
@@ -125,11 +130,13 @@ public struct DurableListedRun: Hashable, Sendable, Identifiable {
     public var leaseFor: Duration?
 
     package init(
-        id: Int64, attempt: Int, error: String?, submits: Int, worker: Int64?, runningFor: Duration?,
-        retryIn: Duration?, leaseFor: Duration?
+        id: Int64, attempt: Int, snoozes: Int = 0, error: String?, submits: Int, worker: Int64?,
+        runningFor: Duration?, retryIn: Duration?, leaseFor: Duration?, isSnoozed: Bool = false
     ) {
         number = id
         self.attempt = attempt
+        self.isSnoozed = isSnoozed
+        self.snoozes = snoozes
         self.error = error
         self.submits = submits
         self.worker = worker

@@ -14,6 +14,8 @@ package struct DurableReport: Hashable, Sendable {
     package var owner: Int64
     /// The kind of report.
     package var kind: Kind
+    /// The pause of the namespace for which the handler has asked. It is made before the report is sent.
+    package var pause: PauseFor?
 
     /// Creates a report.
     package init(namespace: String, key: [UInt8], run: Int64, fence: Int64, owner: Int64, _ kind: Kind) {
@@ -25,6 +27,14 @@ package struct DurableReport: Hashable, Sendable {
         self.kind = kind
     }
 
+    /// Whether the handler goes on.
+    package var isInterim: Bool {
+        switch kind {
+        case .heartbeat, .overdue: true
+        case .completed, .failed, .gaveUp, .snoozed, .released, .interrupted: false
+        }
+    }
+
     /// The kinds of report.
     package enum Kind: Hashable, Sendable {
         /// The handler is still running; the lease is extended to this time from now.
@@ -34,6 +44,12 @@ package struct DurableReport: Hashable, Sendable {
         /// The handler threw an error with this text. The run may be tried again after a delay; nil if that was its
         /// last attempt.
         case failed(String, retry: CoreDuration?)
+        /// The handler gave the run up for this reason: there is no further attempt.
+        case gaveUp(String)
+        /// The handler asked for the run again after a time. That spends no attempt.
+        case snoozed(for: CoreDuration)
+        /// The handler goes on long after its time limit. This is counted, and changes nothing.
+        case overdue
         /// The run goes back to the store without having spent an attempt.
         case released
         /// The handler was cancelled for a newer value, and threw: the values of the run go back.

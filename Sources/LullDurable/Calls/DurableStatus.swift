@@ -11,6 +11,8 @@ public enum DurableState: Hashable, Sendable {
     case running(attempt: Int)
     /// The handler threw; the run is tried again after a delay.
     case waitingForRetry(attempt: Int, error: String?)
+    /// The handler has asked for its run again later (`Snooze`), this many times so far.
+    case snoozed(times: Int)
     /// The handler returned.
     case executed
     /// The handler threw, and a newer value of the key replaced this one.
@@ -19,7 +21,7 @@ public enum DurableState: Hashable, Sendable {
     case cancelled
     /// It was submitted in a leading-only window that another value had opened (<doc:Semantics>, section 6).
     case absorbed
-    /// All its attempts have failed. Its run stays until it is retried or discarded.
+    /// All its attempts have failed, or it was given up. Its run stays until it is retried or discarded.
     case dead(error: String?)
     /// It ended longer ago than the store remembers (``DurableLimits/retention``).
     case forgotten
@@ -39,9 +41,9 @@ public struct DurableStatus: Hashable, Sendable {
     public var ready = 0
     /// The number of keys with a run that a worker is executing.
     public var running = 0
-    /// The number of keys with a run that waits for another attempt.
+    /// The number of keys with a run that waits for another attempt, or that its handler has snoozed.
     public var retrying = 0
-    /// The number of runs that have used up their attempts: see ``DurableCoalescer/dead(limit:)``.
+    /// The number of runs that have used up their attempts or were given up: see ``DurableCoalescer/dead(limit:)``.
     public var dead = 0
     /// How long the oldest work that waits for a worker has waited: a value that is due, a run whose next attempt is
     /// due, or a run whose lease has expired.
@@ -60,12 +62,20 @@ public struct DurableStatus: Hashable, Sendable {
     public var failures = 0
     /// The number of times that the values of a run went back for a newer value: see ``DurableOverlapPolicy``.
     public var restarted = 0
+    /// The number of times that a handler asked for its run again later: see `Snooze`.
+    public var snoozed = 0
+    /// The number of runs that their handlers gave up: see `GiveUp`. They count among ``failures``, too.
+    public var givenUp = 0
+    /// The number of handlers that went on for as long again as their time limit.
+    public var overdue = 0
     /// The number of calls of programs in other languages that no worker, and no other call of their key, has made yet.
     public var entries = 0
     /// How long the oldest of them has waited.
     public var oldestEntry: Duration?
     /// Why and since when the namespace is paused; nil if it is not.
     public var pause: DurablePause?
+    /// The time until the pause ends by itself; nil if only a `resume` ends it, or if there is none.
+    public var pauseEndsIn: Duration?
     /// How long it takes until the limit allows a start; nil if it allows one now, or if there is no limit.
     public var nextStart: Duration?
 
@@ -76,6 +86,12 @@ public struct DurableStatus: Hashable, Sendable {
     package init(namespace: String, rules: DurableRules) {
         self.namespace = namespace
         self.rules = rules
+    }
+
+    /// Takes note of a pause of the namespace, which may be over.
+    package mutating func note(_ pause: DurablePause?, at now: CoreInstant) {
+        self.pause = pause?.at(now)
+        pauseEndsIn = self.pause?.end.map { DurableNamespace.time(from: now, to: $0) }
     }
 
     /// Takes note of what the limit has counted.

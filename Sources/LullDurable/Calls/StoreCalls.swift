@@ -24,18 +24,22 @@ package protocol StoreCalls: DurableStore {
     /// Deletes a namespace: see ``DurableStore/forget(_:)``.
     func forget(_ namespace: String) async throws(DurableError)
 
-    /// Pauses a namespace: from then on a claim hands out nothing and takes nothing over, until ``resume(_:)``. Nothing
-    /// else changes: runs that workers have go on and are reported; submits, flushes and cancels are recorded, and
+    /// Pauses a namespace: from then on a claim hands out nothing and takes nothing over, until the time is over or
+    /// ``resume(_:)`` is called. Nothing else changes: runs that workers have go on and are reported; submits, flushes and cancels are recorded, and
     /// values fall due.
     ///
-    /// A namespace that is paused already stays so since the first time, with the new reason if there is one.
+    /// A namespace that is paused already stays so since the first time; of two pauses the longer one counts, and gives
+    /// the reason.
     ///
     /// - Parameters:
     ///   - namespace: The name of the namespace.
     ///   - reason: Why, for people; the store keeps 500 characters. Nil for no reason.
+    ///   - time: How long the pause lasts; nil for one that only ``resume(_:)`` ends.
     /// - Returns: The pause as the store has it.
     @discardableResult
-    func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause
+    func pause(
+        _ namespace: String, reason: String?, for time: CoreDuration?
+    ) async throws(DurableError) -> DurablePause
 
     /// Ends the pause of a namespace, and wakes its workers.
     ///

@@ -97,10 +97,18 @@ extension DurableRow.Run {
         try coder.counter("fence", &fence)
         try coder.number("owner", &owner)
         try coder.counter("attempt", &attempt)
-        var (kind, until) = (isInBackoff ? StateWord.backoff : .claimed, state.end)
+        var wide = Int64(snoozes)
+        try coder.number("snoozes", &wide, in: 0...1 << 62, usually: 0)
+        snoozes = Int(wide)
+        var (kind, until) = (StateWord(state), state.end)
         try coder.word("state", &kind)
         try coder.instant("until", &until)
-        state = kind == .claimed ? .claimed(until: until) : .backoff(until: until)
+        state =
+            switch kind {
+            case .claimed: .claimed(until: until)
+            case .backoff: .backoff(until: until)
+            case .snoozed: .snoozed(until: until)
+            }
         try value.code(with: &coder)
         var mark = mark?.nanoseconds
         try coder.optional("mark", &mark)
@@ -111,11 +119,26 @@ extension DurableRow.Run {
     }
 
     private enum StateWord: RowWord {
-        case claimed, backoff
+        case claimed, backoff, snoozed
 
-        static let all: [Self] = [.claimed, .backoff]
+        static let all: [Self] = [.claimed, .backoff, .snoozed]
 
-        var name: StaticString { self == .claimed ? "claimed" : "backoff" }
+        init(_ state: DurableRow.Run.State) {
+            self =
+                switch state {
+                case .claimed: .claimed
+                case .backoff: .backoff
+                case .snoozed: .snoozed
+                }
+        }
+
+        var name: StaticString {
+            switch self {
+            case .claimed: "claimed"
+            case .backoff: "backoff"
+            case .snoozed: "snoozed"
+            }
+        }
     }
 }
 

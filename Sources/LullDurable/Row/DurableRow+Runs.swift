@@ -6,6 +6,8 @@ package import LullCore
 extension DurableRow {
     /// The error of an attempt whose lease expired.
     package static var leaseExpired: [UInt8] { Array("the worker's lease expired".utf8) }
+    /// The error of a snoozed run that a newer value has replaced.
+    package static var snoozedAndReplaced: [UInt8] { Array("snoozed; a newer value took its place".utf8) }
 
     /// Hands the next run of the key to a worker, if there is one that may start at `now`.
     ///
@@ -78,7 +80,8 @@ extension DurableRow {
 
     /// Ends an attempt whose handler threw. If the run was interrupted, its values go back.
     ///
-    /// After `retry` the run may be tried again. Without `retry`, it has had all its attempts and is dead.
+    /// After `retry` the run may be tried again. Without `retry` it is dead: it has had all its attempts, or was given
+    /// up. Where a newer value is ready and only the latest counts, it has failed instead.
     package mutating func fail(
         _ error: [UInt8], retry: CoreDuration?, at now: CoreInstant, by rules: DurableRules,
         _ ended: inout [EndedSubmits]
@@ -88,11 +91,27 @@ extension DurableRow {
         guard var run else { return }
         run.error = error
         guard let retry else {
-            ended.append(EndedSubmits(run, .dead))
+            let isReplaced = rules.combination == .latest && ready != nil
+            ended.append(EndedSubmits(run, isReplaced ? .failed : .dead))
             removeRun(at: now)
             return
         }
         run.state = .backoff(until: now.advanced(by: retry))
+        self.run = run
+        replaceFailedRun(by: rules, &ended)
+    }
+
+    /// Takes a run back from the worker for a while, as its handler has asked, without counting the attempt. If the run
+    /// was interrupted, its values go back.
+    package mutating func snooze(
+        for time: CoreDuration, at now: CoreInstant, by rules: DurableRules, _ ended: inout [EndedSubmits]
+    ) {
+        settle(at: now, by: rules, &ended)
+        if putBackIfInterrupted(at: now, by: rules) { return }
+        guard var run else { return }
+        run.attempt -= 1
+        run.snoozes += 1
+        run.state = .snoozed(until: now.advanced(by: max(.zero, time)))
         self.run = run
         replaceFailedRun(by: rules, &ended)
     }
@@ -137,6 +156,7 @@ extension DurableRow {
         guard run == nil else { return .busy }
         run = dead
         run?.attempt = 0
+        run?.snoozes = 0
         run?.error = nil
         run?.state = .backoff(until: now)
         run?.began = nil
@@ -202,7 +222,12 @@ extension DurableRow {
         guard rules.whileRunning != .queue, let run, run.mark == nil, run.value.submits.upperBound == taken else {
             return
         }
-        if run.isInBackoff { return putBack(at: instant, by: rules) }
+        if run.isInBackoff {
+            putBack(at: instant, by: rules)
+            // What was ready behind it may start only now, as the row's `wake` says.
+            if ready?.isHeld == false { ready?.since = instant }
+            return
+        }
         let isOld = rules.policy.kind == .debounce && run.value.first.advanced(by: span) <= instant
         if !isOld { self.run?.mark = instant }
     }

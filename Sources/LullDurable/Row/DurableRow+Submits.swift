@@ -83,7 +83,7 @@ extension DurableRow {
             hadPending = true
         }
         if let run, run.isInBackoff, run.state.end > now {
-            self.run?.state = .backoff(until: now)
+            self.run?.state.end = now
             return true
         }
         return hadPending
@@ -200,9 +200,10 @@ extension DurableRow {
         replaceFailedRun(by: rules, &ended)
     }
 
-    /// Ends a failed run that a newer value replaces, if only the latest value counts.
+    /// Ends a run that has failed or was snoozed and that a newer value replaces, if only the latest value counts.
     mutating func replaceFailedRun(by rules: DurableRules, _ ended: inout [EndedSubmits]) {
-        guard rules.combination == .latest, ready != nil, let run, run.isInBackoff, run.error != nil else { return }
+        guard rules.combination == .latest, ready != nil, var run, run.givesWay else { return }
+        if run.isSnoozed { run.error = Self.snoozedAndReplaced }
         ended.append(EndedSubmits(run, .failed))
         self.run = nil
     }

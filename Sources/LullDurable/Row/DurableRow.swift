@@ -20,6 +20,7 @@ package import LullCore
 /// | ``ready`` | ``cancel(at:by:_:)`` | ended |
 /// | ``run``, claimed | ``complete(at:by:_:)``, or the last attempt has failed | ended |
 /// | ``run``, claimed | ``fail(_:retry:at:by:_:)``, ``release(at:by:_:)`` | run, in backoff |
+/// | ``run``, claimed | ``snooze(for:at:by:_:)`` | run, snoozed, which is a backoff without a failure |
 /// | ``run``, claimed, interrupted | ``interrupted(at:by:_:)``, or it ends without being completed | ready or held |
 /// | ``run``, claimed | another claim after the end of the lease | run, claimed; ended, if that was the last attempt |
 /// | ``run``, in backoff | ``claim(_:at:by:sequence:rest:_:)`` | run, claimed |
@@ -129,8 +130,9 @@ package struct DurableRow: Hashable, Sendable {
         package var due: CoreInstant
         /// Why the value fell due.
         package var cause: Cause
-        /// For the rest of a batch, the instant from which it may start: when the part before it ended. Nil for any
-        /// other value, which may start when it has fallen due.
+        /// For the rest of a batch, the instant from which it may start: when the part before it ended; for a value that
+        /// a run between two attempts has joined, when it did. Nil for any other value, which may start when it has
+        /// fallen due.
         package var since: CoreInstant?
 
         /// Creates a ready value from what a store has of it.
@@ -166,6 +168,8 @@ package struct DurableRow: Hashable, Sendable {
         package var attempt: Int
         /// Whether a worker has the run.
         package var state: State
+        /// How often it was snoozed.
+        package var snoozes = 0
         /// When a worker got it for that attempt; nil if no attempt has begun.
         package var began: CoreInstant?
         /// The error of the latest failed attempt, in UTF-8: comparing strings would link the Unicode tables into
@@ -197,19 +201,38 @@ package struct DurableRow: Hashable, Sendable {
             case claimed(until: CoreInstant)
             /// No worker has the run; it may be claimed from this instant on.
             case backoff(until: CoreInstant)
+            /// The same, and its handler has asked for that.
+            case snoozed(until: CoreInstant)
 
             /// The instant from which the run may be claimed.
             package var end: CoreInstant {
-                switch self {
-                case .claimed(let end), .backoff(let end): end
+                get {
+                    switch self {
+                    case .claimed(let end), .backoff(let end), .snoozed(let end): end
+                    }
+                }
+                set {
+                    switch self {
+                    case .claimed: self = .claimed(until: newValue)
+                    case .backoff: self = .backoff(until: newValue)
+                    case .snoozed: self = .snoozed(until: newValue)
+                    }
                 }
             }
         }
 
         /// Whether no worker has the run.
         package var isInBackoff: Bool {
-            if case .backoff = state { true } else { false }
+            if case .claimed = state { false } else { true }
         }
+
+        /// Whether its handler has snoozed it.
+        package var isSnoozed: Bool {
+            if case .snoozed = state { true } else { false }
+        }
+
+        /// Whether a newer value takes its place when only the latest counts: it has failed, or was snoozed.
+        package var givesWay: Bool { isInBackoff && (error != nil || isSnoozed) }
     }
 
     // MARK: - Queries

@@ -161,7 +161,7 @@ extension StoredRow {
             move(&run.value)
             var end = run.state.end
             move(&end)
-            run.state = run.isInBackoff ? .backoff(until: end) : .claimed(until: end)
+            run.state.end = end
             if var mark = run.mark {
                 move(&mark)
                 run.mark = mark

@@ -116,8 +116,8 @@ extension LoadedTable: DurableTable {
         return Array(found.sorted { ($0.wake, $0.row.born) < ($1.wake, $1.row.born) }.prefix(limit))
     }
 
-    package mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
-        let next = entries { _ in true }.reduce(nextUnloaded) { min($0, $1.wake) }
+    package mutating func nextWake(in namespace: DurableNamespace, besides claim: DurableClaim?) -> CoreInstant? {
+        let next = entries { claim?.isHanging($0.row.run) != true }.reduce(nextUnloaded) { min($0, $1.wake) }
         return next < .farFuture ? next : nil
     }
 

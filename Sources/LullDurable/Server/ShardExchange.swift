@@ -27,7 +27,7 @@ package struct ShardExchange: Sendable {
     func make(_ table: inout LoadedTable) -> ShardAnswer {
         var answer = ShardAnswer()
         answer.now = table.now
-        answer.pause = table.namespace.pause
+        answer.pause = table.namespace.pause(at: table.now)
         answer.isLimited = table.namespace.rules.limit != nil
         answer.reports = reports.map { table.answer(to: $0) }
         do throws(DurableError) {

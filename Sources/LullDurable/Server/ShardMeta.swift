@@ -22,7 +22,7 @@ package struct ShardMeta: Sendable {
         now: CoreInstant, settings: [UInt8], rules: DurableRules, pause: DurablePause?, arrival: CoreInstant?
     ) {
         (self.now, self.settings, self.rules) = (now, settings, rules)
-        (self.pause, self.arrival) = (pause, arrival)
+        (self.pause, self.arrival) = (pause?.at(now), arrival)
     }
 
     /// Adds a count by its name, as the shard has it: of keys in a period, or a total.
@@ -93,7 +93,8 @@ extension DurableTotals {
     private static var places: [(name: String, count: WritableKeyPath<DurableTotals, Int>)] {
         [
             ("attempts", \.attempts), ("lost_leases", \.lostLeases), ("runs", \.runs), ("executed", \.executed),
-            ("failures", \.failures), ("restarted", \.restarted),
+            ("failures", \.failures), ("restarted", \.restarted), ("snoozed", \.snoozed), ("given_up", \.givenUp),
+            ("overdue", \.overdue),
         ]
     }
 

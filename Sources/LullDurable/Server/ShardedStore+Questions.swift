@@ -15,7 +15,7 @@ extension ShardedStore {
                 var sum = status ?? DurableStatus(namespace: name, rules: meta.rules)
                 sum.add(meta.totals)
                 // All shards have it, but while it begins or ends.
-                sum.pause = sum.pause ?? meta.pause
+                if sum.pause == nil { sum.note(meta.pause, at: meta.now) }
                 if let arrival = meta.arrival { sum.noteStarts(after: arrival, at: meta.now) }
                 sum.add(try await look(at: place, meta), meta)
                 status = sum

@@ -68,9 +68,11 @@ extension RowStore {
     }
 
     @discardableResult
-    package func pause(_ namespace: String, reason: String?) async throws(DurableError) -> DurablePause {
+    package func pause(
+        _ namespace: String, reason: String?, for time: CoreDuration?
+    ) async throws(DurableError) -> DurablePause {
         try await step(StepAccess(.writes, namespace)) { table throws(DurableError) in
-            try table.pause(namespace, reason: reason)
+            try table.pause(namespace, reason: reason, for: time)
         }
     }
 

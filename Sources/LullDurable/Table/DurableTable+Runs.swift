@@ -10,24 +10,30 @@ extension DurableTable {
     package mutating func claim(
         _ claim: DurableClaim, in namespace: DurableNamespace, at now: CoreInstant
     ) throws(DurableError) -> (runs: [DurableRun], dead: [DurableRun], next: CoreInstant?) {
-        if namespace.pause != nil { return ([], [], nil) }
+        if let pause = namespace.pause(at: now) { return ([], [], pause.end) }
         var result = ClaimResult<Place>(
             runs: try handOutAgain(claim, in: namespace, at: now), room: try startRoom(in: namespace, at: now))
         while result.runs.count < claim.limit, result.room.limiter.next <= now {
             let wanted = result.room.most(claim.limit - result.runs.count, at: now)
             // Without a slot, what a worker has lost may still be taken over.
+            let limit = wanted + claim.hanging.count
             let found =
                 try wanted > 0
-                ? earliest(in: namespace, through: now, limit: wanted) : lost(&result.room, at: now, in: namespace)
-            guard let last = found.last else { break }
+                ? earliest(in: namespace, through: now, limit: limit) : lost(&result.room, at: now, in: namespace)
+            if found.isEmpty { break }
+            let free = Array(found.filter { !claim.isHanging($0.row.run) }.prefix(max(wanted, 1)))
+            guard let last = free.last else {
+                if wanted > 0 { break }
+                continue
+            }
             // Every row that was not found wakes at this instant or later: up to it the order is certain.
-            let certain = wanted == 0 || found.count < wanted ? now : last.wake
-            try take(from: found, through: certain, &result, claim, in: namespace, at: now)
+            let certain = free.count < wanted || wanted == 0 ? now : last.wake
+            try take(from: free, through: certain, &result, claim, in: namespace, at: now)
         }
         if namespace.rules.limit != nil, result.room.limiter.arrival != result.room.stored {
             try setArrival(result.room.limiter.arrival, in: namespace)
         }
-        var next = try nextWake(in: namespace)
+        var next = try nextWake(in: namespace, besides: claim)
         if result.runs.count < claim.limit { next = next.map { max($0, result.room.next(at: now)) } }
         return (result.runs, result.dead, next)
     }
@@ -141,11 +147,12 @@ extension DurableTable {
         }
         if run.isInBackoff {
             switch report.kind {
-            case .failed, .released, .interrupted: return .alreadyDone
-            case .heartbeat, .completed: return .leaseLost
+            case .failed, .gaveUp, .snoozed, .released, .interrupted: return .alreadyDone
+            case .heartbeat, .completed, .overdue: return .leaseLost
             }
         }
         var answer = DurableReport.Answer.accepted
+        var totals = DurableTotals()
         switch report.kind {
         case .heartbeat(let lease):
             row.heartbeat(lease: lease, at: now)
@@ -154,14 +161,23 @@ extension DurableTable {
             row.complete(at: now, by: namespace.rules, &ended)
         case .failed(let error, let retry):
             row.fail(Array(error.utf8), retry: retry, at: now, by: namespace.rules, &ended)
-            // A run that was interrupted is counted as that.
-            if !row.hasPutBack(old.row, ended) {
-                try count(DurableTotals(failures: 1), of: report.key, in: namespace)
-            }
+            totals.failures = 1
+        case .gaveUp(let reason):
+            row.fail(Array(reason.utf8), retry: nil, at: now, by: namespace.rules, &ended)
+            (totals.failures, totals.givenUp) = (1, 1)
+        case .snoozed(let time):
+            row.snooze(for: time, at: now, by: namespace.rules, &ended)
+            totals.snoozed = 1
+        case .overdue:
+            totals.overdue = 1
         case .released:
             row.release(at: now, by: namespace.rules, &ended)
         case .interrupted:
             row.interrupted(at: now, by: namespace.rules, &ended)
+        }
+        // A run that was interrupted is counted as that.
+        if totals != DurableTotals(), !row.hasPutBack(old.row, ended) {
+            try count(totals, of: report.key, in: namespace)
         }
         try write(row, of: report.key, from: old, isWorkers: true, ended, at: now, in: namespace)
         return answer

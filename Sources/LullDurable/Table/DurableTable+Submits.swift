@@ -155,8 +155,11 @@ extension DurableRow {
         if pendingSubmits?.contains(generation) == true { return .pending }
         if let ready, ready.submits.contains(generation) { return ready.isHeld ? .pending : .ready }
         if let run, run.value.submits.contains(generation) {
-            return run.isInBackoff
-                ? .waitingForRetry(attempt: run.attempt, error: run.errorText) : .running(attempt: run.attempt)
+            return switch run.state {
+            case .claimed: .running(attempt: run.attempt)
+            case .backoff: .waitingForRetry(attempt: run.attempt, error: run.errorText)
+            case .snoozed: .snoozed(times: run.snoozes)
+            }
         }
         return ended.first { $0.submits.contains(generation) }.map { DurableState($0.how, error: $0.run?.errorText) }
     }

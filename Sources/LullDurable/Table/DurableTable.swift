@@ -34,8 +34,10 @@ package protocol DurableTable {
     mutating func earliest(
         in namespace: DurableNamespace, through now: CoreInstant, limit: Int
     ) throws(DurableError) -> [DurableEntry]
-    /// Returns the earliest `wake` of all rows.
-    mutating func nextWake(in namespace: DurableNamespace) throws(DurableError) -> CoreInstant?
+    /// Returns the earliest `wake` of all rows; but for those that a claim does not take over, if one is given.
+    mutating func nextWake(
+        in namespace: DurableNamespace, besides claim: DurableClaim?
+    ) throws(DurableError) -> CoreInstant?
     /// Returns the rows whose runs are leased to a worker.
     mutating func held(by owner: Int64, in namespace: DurableNamespace) throws(DurableError) -> [DurableEntry]
     /// Returns the places of the rows that a selection may include, in the order of their insertion.
@@ -191,19 +193,22 @@ package struct DurableNamespace: Hashable, Sendable {
     package var name: String
     /// The rules with which the namespace was last opened.
     package var rules: DurableRules
-    /// Its pause; nil if it is not paused.
-    package var pause: DurablePause?
+    /// Its latest pause, which may be over: see ``pause(at:)``.
+    package var latestPause: DurablePause?
 
     /// Creates a namespace from what the store has of it.
-    package init(id: Int64, name: String, rules: DurableRules, pause: DurablePause? = nil) {
+    package init(id: Int64, name: String, rules: DurableRules, latestPause: DurablePause? = nil) {
         self.id = id
         self.name = name
         self.rules = rules
-        self.pause = pause
+        self.latestPause = latestPause
     }
 }
 
 extension DurableNamespace {
+    /// Returns its pause at an instant; nil if it is not paused.
+    package func pause(at now: CoreInstant) -> DurablePause? { latestPause?.at(now) }
+
     /// Returns the time until an instant, or zero if it has passed.
     package static func time(from now: CoreInstant, to due: CoreInstant) -> Duration {
         .nanoseconds(max(0, now.duration(to: due).nanoseconds))

@@ -12,6 +12,12 @@ package struct DurableTotals: Hashable, Sendable {
     package var failures: Int
     /// ``DurableStatus/restarted``.
     package var restarted: Int
+    /// ``DurableStatus/snoozed``.
+    package var snoozed = 0
+    /// ``DurableStatus/givenUp``.
+    package var givenUp = 0
+    /// ``DurableStatus/overdue``.
+    package var overdue = 0
 
     package init(
         attempts: Int = 0, lostLeases: Int = 0, runs: Int = 0, executed: Int = 0, failures: Int = 0, restarted: Int = 0
@@ -31,6 +37,9 @@ package struct DurableTotals: Hashable, Sendable {
         sum.executed += step.executed
         sum.failures += step.failures
         sum.restarted += step.restarted
+        sum.snoozed += step.snoozed
+        sum.givenUp += step.givenUp
+        sum.overdue += step.overdue
     }
 
     /// Counts an attempt that begins.
@@ -52,5 +61,8 @@ extension DurableStatus {
         executed += totals.executed
         failures += totals.failures
         restarted += totals.restarted
+        snoozed += totals.snoozed
+        givenUp += totals.givenUp
+        overdue += totals.overdue
     }
 }

@@ -82,8 +82,8 @@ package struct MemoryTable: StoreTable {
         return Array(due.sorted { ($0.wake, $0.handle) < ($1.wake, $1.handle) }.prefix(limit))
     }
 
-    package mutating func nextWake(in namespace: DurableNamespace) -> CoreInstant? {
-        self[namespace].rows.values.map { $0.wake }.min()
+    package mutating func nextWake(in namespace: DurableNamespace, besides claim: DurableClaim?) -> CoreInstant? {
+        self[namespace].rows.values.filter { claim?.isHanging($0.row.run) != true }.map { $0.wake }.min()
     }
 
     package mutating func held(by owner: Int64, in namespace: DurableNamespace) -> [DurableEntry] {
@@ -240,7 +240,7 @@ extension MemoryTable {
     }
 
     package mutating func write(_ pause: DurablePause?, of namespace: DurableNamespace) {
-        namespacesByName[namespace.name]?.pause = pause
+        namespacesByName[namespace.name]?.latestPause = pause
     }
 
     package mutating func forgetSome(in namespace: DurableNamespace) throws(DurableError) {
@@ -281,7 +281,7 @@ extension MemoryTable {
 extension MemoryTable {
     package func status(of namespace: DurableNamespace) -> DurableStatus {
         var status = DurableStatus(namespace: namespace.name, rules: namespace.rules)
-        status.pause = namespace.pause
+        status.note(namespace.latestPause, at: now)
         for entry in self[namespace].rows.values { status.add(entry.row, at: now) }
         status.dead = self[namespace].dead.count
         status.add(self[namespace].totals)

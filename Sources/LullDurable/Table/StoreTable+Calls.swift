@@ -33,20 +33,23 @@ extension StoreTable {
         return try removeSome(of: namespace)
     }
 
-    /// See ``StoreCalls/pause(_:reason:)``.
-    package mutating func pause(_ name: String, reason: String?) throws(DurableError) -> DurablePause {
+    /// See ``StoreCalls/pause(_:reason:for:)``.
+    package mutating func pause(
+        _ name: String, reason: String?, for time: CoreDuration?
+    ) throws(DurableError) -> DurablePause {
         let namespace = try namespace(name)
-        let pause = DurablePause(reason, over: namespace.pause, at: .nanoseconds(wall.nanoseconds))
-        if pause != namespace.pause { try write(pause, of: namespace) }
+        let pause = DurablePause(
+            reason, for: time, over: namespace.pause(at: now), at: now, wall: .nanoseconds(wall.nanoseconds))
+        if pause != namespace.latestPause { try write(pause, of: namespace) }
         return pause
     }
 
     /// See ``StoreCalls/resume(_:)``.
     package mutating func resume(_ name: String) throws(DurableError) -> Bool {
         let namespace = try namespace(name)
-        guard namespace.pause != nil else { return false }
+        guard namespace.latestPause != nil else { return false }
         try write(nil, of: namespace)
-        return true
+        return namespace.pause(at: now) != nil
     }
 
     // MARK: - Producers
@@ -86,7 +89,7 @@ extension StoreTable {
         let namespace = try namespace(claim.namespace)
         try forgetSome(in: namespace)
         let (runs, dead, next) = try self.claim(claim, in: namespace, at: now)
-        return TableExchange.Claimed(runs: runs, dead: dead, next: next, pause: namespace.pause)
+        return TableExchange.Claimed(runs: runs, dead: dead, next: next, pause: namespace.pause(at: now))
     }
 
     // MARK: - Questions

@@ -12,8 +12,8 @@ package struct Tally: Equatable, Sendable {
     package var retrying = 0
     /// Those that are pending and have nothing ready: when they fall due, another key is ready.
     package var due = 0
-    /// Those that are pending and wait for another attempt after a failure: when they fall due, `latest` drops the
-    /// failed run.
+    /// Those that are pending and wait for another attempt after a failure or a snooze: when they fall due, `latest`
+    /// drops the run.
     package var replaced = 0
 
     package init() {}
@@ -25,7 +25,7 @@ package struct Tally: Equatable, Sendable {
         if row.ready != nil, !isHeld { ready = 1 } else if row.pending != nil { due = 1 }
         guard let run = row.run else { return }
         if run.isInBackoff { retrying = 1 } else { running = 1 }
-        if run.isInBackoff, run.error != nil { replaced = pending }
+        if run.givesWay { replaced = pending }
     }
 
     package var isZero: Bool { self == Tally() }

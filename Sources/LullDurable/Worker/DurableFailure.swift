@@ -10,6 +10,11 @@ public enum DurableFailure: Sendable {
     case leaseLost(DurableRun)
     /// A run is dead because the lease of its last attempt has expired, for example because its worker was killed.
     case died(DurableRun)
+    /// The handler of a run was told to stop when its time limit was over, and has gone on for as long again. Told once.
+    case overdue(DurableRun, timeLimit: Duration)
+    /// The handler of a run has gone on for a lease after its time limit: the worker does not renew the lease any more,
+    /// so that another one may take the run over. The handler keeps its slot until it ends.
+    case leaseGivenUp(DurableRun)
     /// A call of the store failed. The worker repeats it at growing intervals, and claims nothing until it succeeds.
     case store(DurableError)
 }
@@ -24,6 +29,11 @@ extension DurableFailure: CustomStringConvertible {
             "attempt \(run.attempt) of \(run.summary) has failed, and was the last: \(error)"
         case .leaseLost(let run): "the lease of \(run.summary) was lost in attempt \(run.attempt)"
         case .died(let run): "\(run.summary) is dead: its lease expired in attempt \(run.attempt), which was the last"
+        case .overdue(let run, let limit):
+            "\(run.summary) is overdue in attempt \(run.attempt): its handler goes on after twice its time limit of "
+                + limit.text
+        case .leaseGivenUp(let run):
+            "the handler of \(run.summary) does not react: another worker may take the run over, and its slot stays taken"
         case .store(let error): "the store has failed and is asked again: \(error)"
         }
     }
@@ -36,6 +46,8 @@ extension DurableFailure {
         case .threw: "an attempt has failed"
         case .leaseLost: "a lease was lost"
         case .died: "a run is dead"
+        case .overdue: "a run is overdue"
+        case .leaseGivenUp: "a handler does not react"
         case .store: "a store has failed"
         }
     }
@@ -60,7 +72,9 @@ public struct DurableCounters: Hashable, Sendable {
     /// The number of handlers that were cancelled for a newer value and threw: the values of their runs went back.
     public var restarted = 0
 
-    /// Creates counters that are all zero.
+    /// The number of handlers that have gone on for as long again as their time limit.
+    public var overdue = 0
+
     /// Creates counters of nothing: to count from the beginning.
     public init() {}
 }

@@ -22,6 +22,8 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
     private struct RunningHandler {
         let fence: Int64
         var task: Task<Void, any Error>?
+        /// The time limit that has cancelled it.
+        var exceeded: TimeLimitExceeded?
     }
 
     /// The run may be another worker's by now.
@@ -31,10 +33,9 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
         let run: DurableRun
         let failure: (any Error)?
 
-        /// With as much of the error as the store keeps.
         var event: WorkerStateMachine.Event {
             if failure is TooLate { return .notStarted(run: run.number) }
-            return .handlerEnded(run: run.number, error: failure.map { String("\($0)".prefix(500)) })
+            return .handlerEnded(run: run.number, failure.map(HandlerEnd.init) ?? .returned)
         }
     }
 
@@ -59,7 +60,7 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
     func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, with store: any StoreCalls
     ) async -> DurableExchange {
-        await store.exchange(reports, claim)
+        await store.exchangeWithPauses(reports, claim)
     }
 
     func perform(
@@ -76,11 +77,20 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
         for action in actions {
             switch action {
             case .start(let run): start(run, driver)
-            case .cancel(let run): state.change { $0.handlers[run]?.task }?.cancel()
+            case .cancel(let run, let exceeded):
+                let task = state.change { state in
+                    state.handlers[run]?.exceeded = exceeded
+                    return state.handlers[run]?.task
+                }
+                task?.cancel()
             case .leaseLost(let run):
                 counters.change { $0.lostLeases += 1 }
                 notify(.leaseLost(run))
             case .died(let run): notify(.died(run))
+            case .overdue(let run, let error):
+                counters.change { $0.overdue += 1 }
+                notify(.overdue(run, timeLimit: error.limit))
+            case .leaseGivenUp(let run): notify(.leaseGivenUp(run))
             case .storeFailed(let error): notify(.store(error))
             // A pause is no failure. Who looks at the status sees it.
             case .announce, .claim, .report, .wait, .watch, .paused, .resumed: break
@@ -142,7 +152,9 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
     /// Notes that a handler has ended. The first one of a series arranges for all of them to be handed in.
     private func handlerEnded(_ run: DurableRun, _ failure: (any Error)?, _ driver: WorkerDriver) {
         let isFirst = state.change { state in
-            state.ended.append(EndedHandler(run: run, failure: failure))
+            let handler = state.handlers[run.number]
+            let exceeded = handler?.fence == run.fence ? handler?.exceeded : nil
+            state.ended.append(EndedHandler(run: run, failure: failure == nil ? nil : exceeded ?? failure))
             return state.unstarted == 0 && state.ended.count == 1
         }
         if isFirst { handInSoon(to: driver) }
@@ -173,7 +185,12 @@ final class HandlerTasks<Key: DurableKey, Value: Codable & Sendable>: WorkerHost
         for action in actions {
             guard case .report(let report) = action else { continue }
             if report.kind == .interrupted { counters.change { $0.restarted += 1 } }
-            guard case .failed(_, let retry) = report.kind else { continue }
+            let retry: CoreDuration?
+            switch report.kind {
+            case .failed(_, let delay): retry = delay
+            case .gaveUp: retry = nil
+            case .completed, .snoozed, .released, .interrupted, .heartbeat, .overdue: continue
+            }
             for ended in failures where ended.run.number == report.run {
                 guard let failure = ended.failure else { continue }
                 counters.change { $0.failures += 1 }

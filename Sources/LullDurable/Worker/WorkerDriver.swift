@@ -171,7 +171,8 @@ package final class WorkerDriver: Sendable {
             case .report(let report): reports.append(report)
             case .wait(let mark, let time): wait(after: mark, atMost: time)
             case .watch(let known, let time): watch(besides: known, atMost: time)
-            case .start, .cancel, .leaseLost, .died, .storeFailed, .paused, .resumed: break  // The host's.
+            // The host's.
+            case .start, .cancel, .leaseLost, .died, .overdue, .leaseGivenUp, .storeFailed, .paused, .resumed: break
             }
         }
         if !reports.isEmpty || claim != nil { exchange(reports, claim) }
@@ -294,6 +295,32 @@ package protocol WorkerHost: Sendable {
     func exchange(
         _ reports: [DurableReport], _ claim: DurableClaim?, with store: any StoreCalls
     ) async -> DurableExchange
+}
+
+extension StoreCalls {
+    /// Makes a worker's calls. First come the pauses for which its handlers have asked: a report whose pause has failed
+    /// is not sent, and fails with it, so that the worker repeats both.
+    package func exchangeWithPauses(_ reports: [DurableReport], _ claim: DurableClaim?) async -> DurableExchange {
+        var failures: [Int: DurableError] = [:]
+        for (index, report) in reports.enumerated() {
+            guard let pause = report.pause else { continue }
+            do throws(DurableError) {
+                try await self.pause(report.namespace, reason: pause.reason, for: CoreDuration(pause.time))
+            } catch {
+                failures[index] = error
+            }
+        }
+        if failures.isEmpty { return await exchange(reports, claim) }
+        let sent = reports.indices.filter { failures[$0] == nil }.map { reports[$0] }
+        let isNothing = sent.isEmpty && claim == nil
+        let answers = isNothing ? DurableExchange(reports: [], claim: nil) : await exchange(sent, claim)
+        var all: [Result<DurableReport.Answer, DurableError>] = []
+        var next = answers.reports.makeIterator()
+        for index in reports.indices {
+            all.append(failures[index].map { .failure($0) } ?? next.next() ?? .failure(.closed))
+        }
+        return DurableExchange(reports: all, claim: answers.claim)
+    }
 }
 
 /// A thread for the tasks of a worker.

@@ -62,6 +62,7 @@ extension WorkerStateMachine {
                             owner: configuration.owner, lease: configuration.lease,
                             maxAttempts: configuration.backoff.maxAttempts),
                         holding: runs.values.filter { $0.isLeased }.map { $0.run.number }.sorted(),
+                        hanging: runs.values.filter { $0.isLeased && $0.isGivenUp }.map { $0.run.number }.sorted(),
                         limit: configuration.maxConcurrent - usedSlots)))
         }
     }
@@ -71,7 +72,7 @@ extension WorkerStateMachine {
     private var mayClaim: Bool {
         if let obstacle, now < obstacle.retryAt { return false }
         if let outage, now < outage.retryAt || runs.values.contains(where: { $0.hasFailedReport }) { return false }
-        return !runs.values.contains { $0.isRunning && $0.isLeased && $0.leaseEnd <= now }
+        return !runs.values.contains { $0.isRunning && $0.isLeased && !$0.isGivenUp && $0.leaseEnd <= now }
     }
 
     /// Handles the answer to a claim.

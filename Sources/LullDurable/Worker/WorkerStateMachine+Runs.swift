@@ -1,3 +1,4 @@
+internal import Lull
 package import LullCore
 
 // The runs that a worker has.
@@ -16,9 +17,21 @@ extension WorkerStateMachine {
         var nextHeartbeat: CoreInstant
         /// When the heartbeat that is under way was sent.
         var heartbeatSentAt: CoreInstant?
+        /// When the time limit of its handler is over, and when the worker reports that it goes on all the same; the far
+        /// future without a limit, and for what has been done.
+        var limitEnd = CoreInstant.farFuture
+        var overdueAt = CoreInstant.farFuture
+        /// When the worker stops renewing the lease: a lease after the end of the limit.
+        var giveUpAt = CoreInstant.farFuture
+        /// Whether the worker lets the lease end, since the handler hangs.
+        var isGivenUp = false
         var isCancelled = false
+        /// Whether its time limit was what cancelled the handler.
+        var hasExceededLimit = false
         /// Whether a newer value has interrupted the run.
         var isInterrupted = false
+        /// The pause of the namespace for which the handler has asked.
+        var pause: PauseFor?
         /// How many reports of the run have failed in a row.
         var failedReports = 0
         /// The run as it was handed out again during its final report, by a claim sent at an instant: its lease had
@@ -47,13 +60,17 @@ extension WorkerStateMachine {
 
         var isRunning: Bool { state == .running }
 
+        /// Whether the next heartbeat may be sent.
+        var canBeRenewed: Bool { isRunning && isLeased && !isGivenUp && heartbeatSentAt == nil }
+
         /// Whether the store has yet to accept a report that failed.
         var hasFailedReport: Bool { failedReports > 0 && isLeased }
 
         /// When something has to be done about the run.
         var alarm: CoreInstant {
             switch state {
-            case .running: isLeased && heartbeatSentAt == nil ? nextHeartbeat : .farFuture
+            case .running:
+                min(canBeRenewed ? nextHeartbeat : .farFuture, limitEnd, overdueAt, giveUpAt)
             case .reporting: .farFuture
             case .unreported(_, let retryAt): retryAt
             }
@@ -85,6 +102,13 @@ extension WorkerStateMachine {
         runs[run.number] = held
         guard phase == .working else { return report(.released, of: run.number) }
         usedSlots += 1
+        if let limit = configuration.timeLimit {
+            let end = now.advanced(by: limit)
+            runs[run.number]?.limitEnd = end
+            runs[run.number]?.overdueAt = end.advanced(by: limit)
+            runs[run.number]?.giveUpAt = end.advanced(by: configuration.lease)
+            wake(at: end)
+        }
         actions.append(.start(run))
     }
 
@@ -112,11 +136,10 @@ extension WorkerStateMachine {
 
     /// Sends the heartbeats that are due, together with those that soon will be.
     mutating func sendHeartbeats() {
-        let canSend = { (held: HeldRun) in held.isRunning && held.isLeased && held.heartbeatSentAt == nil }
-        guard runs.values.contains(where: { canSend($0) && $0.nextHeartbeat <= now }) else { return }
+        guard runs.values.contains(where: { $0.canBeRenewed && $0.nextHeartbeat <= now }) else { return }
         let soon = now.advanced(by: .nanoseconds(heartbeatInterval.nanoseconds / 2))
         for held in runs.values.sorted(by: { $0.run.number < $1.run.number })
-        where canSend(held) && held.nextHeartbeat <= soon {
+        where held.canBeRenewed && held.nextHeartbeat <= soon {
             runs[held.run.number]?.heartbeatSentAt = now
             send(.heartbeat(lease: configuration.lease), of: held.run)
         }
@@ -127,6 +150,41 @@ extension WorkerStateMachine {
         guard let held = runs[run], held.isRunning, !held.isCancelled else { return }
         runs[run]?.isCancelled = true
         actions.append(.cancel(run: run))
+    }
+
+    /// Cancels the handlers whose time limit is over, and reports those that go on all the same.
+    mutating func enforceTimeLimits() {
+        guard let limit = configuration.timeLimit else { return }
+        let error = TimeLimitExceeded(Duration(limit))
+        for run in runs.keys.sorted() {
+            guard var held = runs[run], held.isRunning else { continue }
+            if held.limitEnd <= now {
+                held.limitEnd = .farFuture
+                if !held.isCancelled {
+                    (held.isCancelled, held.hasExceededLimit) = (true, true)
+                    actions.append(.cancel(run: run, exceeding: error))
+                }
+            }
+            if held.overdueAt <= now {
+                held.overdueAt = .farFuture
+                actions.append(.overdue(held.run, error))
+                if held.isLeased, failure == nil { send(.overdue, of: held.run) }
+            }
+            if held.giveUpAt <= now {
+                held.giveUpAt = .farFuture
+                // Another worker may take the run over when its lease has ended. The slot stays taken.
+                if held.isLeased, !held.isGivenUp {
+                    held.isGivenUp = true
+                    actions.append(.leaseGivenUp(held.run))
+                }
+            }
+            runs[run] = held
+        }
+    }
+
+    /// The error of a run whose handler was cancelled because its time limit was over; nil for any other.
+    func timeLimit(of held: HeldRun) -> TimeLimitExceeded? {
+        held.hasExceededLimit ? configuration.timeLimit.map { TimeLimitExceeded(Duration($0)) } : nil
     }
 
     /// Cancels the handler of a run that a newer value has interrupted.
@@ -142,15 +200,24 @@ extension WorkerStateMachine {
     // MARK: - Ending
 
     /// Handles the end of a handler.
-    mutating func handlerEnded(_ run: Int64, _ error: String?) {
+    mutating func handlerEnded(_ run: Int64, _ end: HandlerEnd) {
         obstacle = nil
         guard let held = freeSlot(of: run) else { return }
-        if let error {
-            // A handler that was cancelled and threw has not failed.
-            let cancelled: DurableReport.Kind? = held.isInterrupted ? .interrupted : held.isCancelled ? .released : nil
-            report(cancelled ?? failed(error, held.run), of: run)
-        } else {
-            report(.completed, of: run)
+        if end == .returned { return report(.completed, of: run) }
+        if let error = timeLimit(of: held) { return report(failed("\(error)", held.run), of: run) }
+        // A handler that was cancelled and threw has not failed.
+        if held.isCancelled { return report(held.isInterrupted ? .interrupted : .released, of: run) }
+        switch end {
+        case .returned: preconditionFailure("a handler that has returned was to be reported as one that threw")
+        case .threw(let error): report(failed(error, held.run), of: run)
+        case .retry(let delay, let error): report(failed(error, held.run, retry: delay), of: run)
+        case .gaveUp(let reason): report(.gaveUp(reason), of: run)
+        case .snoozed(let time):
+            let backoff = time ?? configuration.backoff.delay(after: held.run.attempt, &jitter)
+            report(.snoozed(for: max(.zero, backoff)), of: run)
+        case .paused(let pause):
+            let time = max(.zero, CoreDuration(pause.time))
+            report(.snoozed(for: time), of: run, pausing: pause)
         }
     }
 
@@ -177,16 +244,22 @@ extension WorkerStateMachine {
         return held
     }
 
-    private mutating func failed(_ error: String, _ run: DurableRun) -> DurableReport.Kind {
+    /// The report of a handler that has failed, with a delay of its own or that of the backoff.
+    mutating func failed(_ error: String, _ run: DurableRun, retry: CoreDuration? = nil) -> DurableReport.Kind {
         guard run.attempt < configuration.backoff.maxAttempts else { return .failed(error, retry: nil) }
-        return .failed(error, retry: configuration.backoff.delay(after: run.attempt, &jitter))
+        let delay = retry ?? configuration.backoff.delay(after: run.attempt, &jitter)
+        return .failed(error, retry: max(.zero, delay))
     }
 
     /// Sends the final report of a run.
-    mutating func report(_ kind: DurableReport.Kind, of run: Int64) {
-        guard let held = runs[run] else { return }
-        runs[run]?.state = .reporting(kind)
-        send(kind, of: held.run)
+    ///
+    /// - Parameter pause: The pause of the namespace for which its handler has asked.
+    mutating func report(_ kind: DurableReport.Kind, of run: Int64, pausing pause: PauseFor? = nil) {
+        guard var held = runs[run] else { return }
+        held.state = .reporting(kind)
+        held.pause = pause ?? held.pause
+        runs[run] = held
+        send(kind, of: held.run, pausing: held.pause)
     }
 
     /// Repeats the final reports that have failed, if it is time.
@@ -196,13 +269,12 @@ extension WorkerStateMachine {
         }
     }
 
-    private mutating func send(_ kind: DurableReport.Kind, of run: DurableRun) {
-        actions.append(
-            .report(
-                DurableReport(
-                    namespace: configuration.namespace, key: run.key, run: run.number, fence: run.fence,
-                    owner: configuration.owner,
-                    kind)))
+    private mutating func send(_ kind: DurableReport.Kind, of run: DurableRun, pausing pause: PauseFor? = nil) {
+        var report = DurableReport(
+            namespace: configuration.namespace, key: run.key, run: run.number, fence: run.fence,
+            owner: configuration.owner, kind)
+        report.pause = pause
+        actions.append(.report(report))
     }
 
     // MARK: - Answers
@@ -215,7 +287,11 @@ extension WorkerStateMachine {
         }
         // A report under an older fence no longer counts.
         guard failure == nil, let held = runs[report.run], held.run.fence == report.fence else { return }
-        if case .heartbeat = report.kind { return heartbeatAnswered(held, result) }
+        switch report.kind {
+        case .heartbeat: return heartbeatAnswered(held, result)
+        case .overdue: return
+        case .completed, .failed, .gaveUp, .snoozed, .released, .interrupted: break
+        }
         guard case .reporting(let kind) = held.state else { preconditionFailure("an answer without a report") }
         finalReportAnswered(held, kind, result)
     }

@@ -32,7 +32,7 @@ package import LullCore
 ///   | `watch` | `watchEnded`, when the store's ``StoreCalls/interruptions(of:besides:in:atMost:)`` has returned |
 ///   | `start` | `handlerEnded`, when the handler has; perhaps never; or `notStarted` |
 ///   | `cancel` | none: `handlerEnded` follows if the handler reacts |
-///   | `leaseLost`, `died`, `storeFailed`, `paused`, `resumed` | none: they are for logs |
+///   | `leaseLost`, `died`, `overdue`, `leaseGivenUp`, `storeFailed`, `paused`, `resumed` | none: they are for logs |
 ///
 /// - Right before a handler begins, it looks whether ``leaseEnd(of:)`` has passed: the process may have been stopped.
 ///   Then it hands in `notStarted`.
@@ -51,8 +51,9 @@ package struct WorkerStateMachine: Sendable {
         case waitEnded(Result<Void, DurableError>)
         /// The store's look for interruptions has returned these runs.
         case watchEnded(Result<[Int64], DurableError>)
-        /// A handler has returned, or thrown an error with this text.
-        case handlerEnded(run: Int64, error: String?)
+        /// A handler has ended. One that the time limit has cancelled and that threw has failed with that, whatever it
+        /// threw: the driver says so.
+        case handlerEnded(run: Int64, HandlerEnd)
         /// This machine could not run a handler, or not before the end of the lease. The run goes back to the store
         /// without an attempt being spent, and the worker claims nothing for a while.
         case notStarted(run: Int64)
@@ -80,12 +81,16 @@ package struct WorkerStateMachine: Sendable {
         case report(DurableReport)
         /// Run the handler.
         case start(DurableRun)
-        /// Cancel the handler of a run.
-        case cancel(run: Int64)
+        /// Cancel the handler of a run; `exceeding` its time limit, or for another reason.
+        case cancel(run: Int64, exceeding: TimeLimitExceeded? = nil)
         /// Report that a run is no longer the worker's.
         case leaseLost(DurableRun)
         /// Report that a run is dead because the lease of its last attempt has expired.
         case died(DurableRun)
+        /// Report that a handler has gone on for as long again as its time limit.
+        case overdue(DurableRun, TimeLimitExceeded)
+        /// Report that a handler has gone on for a lease after its time limit: the worker lets the lease of the run end.
+        case leaseGivenUp(DurableRun)
         /// Report that the store has failed and will be called again.
         case storeFailed(DurableError)
         /// Report that the namespace is paused, or that its pause has another reason.
@@ -176,7 +181,7 @@ package struct WorkerStateMachine: Sendable {
         case .claimed(let result): claimed(result)
         case .waitEnded(let result): waitEnded(result)
         case .watchEnded(let result): watchEnded(result)
-        case .handlerEnded(let run, let error): handlerEnded(run, error)
+        case .handlerEnded(let run, let end): handlerEnded(run, end)
         case .notStarted(let run): notStarted(run)
         case .reported(let report, let result): reported(report, result)
         case .storeFailed(let error): storeFailed(error)
@@ -191,6 +196,7 @@ package struct WorkerStateMachine: Sendable {
     }
 
     private mutating func woke() {
+        enforceTimeLimits()
         sendHeartbeats()
         repeatFailedReports()
         if case .stopping(let deadlines) = phase { continueStopping(deadlines) }
@@ -247,7 +253,9 @@ package struct WorkerStateMachine: Sendable {
         guard now >= deadlines.cancelHandlers else { return }
         for run in runs.keys.sorted() {
             cancelHandler(run)
-            if now >= deadlines.releaseRuns, runs[run]?.isRunning == true { report(.released, of: run) }
+            guard now >= deadlines.releaseRuns, let held = runs[run], held.isRunning else { continue }
+            // One that has exceeded its time limit has spent its attempt.
+            report(timeLimit(of: held).map { failed("\($0)", held.run) } ?? .released, of: run)
         }
     }
 }
@@ -264,6 +272,8 @@ extension WorkerStateMachine {
         package var backoff: RetryPolicy
         /// How long handlers may go on after a stop; shorter than the lease.
         package var grace: CoreDuration
+        /// How long a handler may run before it is told to stop; nil for no limit.
+        package var timeLimit: CoreDuration?
         /// Whether the values of a run are retained after its start, for failure reports that show them.
         package var keepsValues: Bool
         /// Whether the worker watches for interruptions of its runs: in namespaces that restart runs. Without, it
@@ -275,7 +285,7 @@ extension WorkerStateMachine {
 
         package init(
             namespace: String, owner: Int64, maxConcurrent: Int = 8, lease: CoreDuration = .seconds(30),
-            backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil,
+            backoff: RetryPolicy = RetryPolicy(), grace: CoreDuration? = nil, timeLimit: CoreDuration? = nil,
             keepsValues: Bool = true, watches: Bool = false, announces: Bool = true,
             fileID: StaticString = #fileID, line: UInt = #line
         ) {
@@ -287,12 +297,16 @@ extension WorkerStateMachine {
             require(
                 grace >= .zero && grace < lease,
                 "the grace is \(grace), but must be zero or more, and shorter than the lease of \(lease)", at: site)
+            if let timeLimit {
+                require(timeLimit > .zero, "the timeLimit is \(timeLimit), but must be more than zero", at: site)
+            }
             self.namespace = namespace
             self.owner = owner
             self.maxConcurrent = maxConcurrent
             self.lease = lease
             self.backoff = backoff
             self.grace = grace
+            self.timeLimit = timeLimit
             self.keepsValues = keepsValues
             self.watches = watches
             self.announces = announces

@@ -59,7 +59,9 @@ extension ClientLoop {
     /// Notes what a claim has left: later ones go on from there.
     func noteClaim(in namespace: String, leaving table: LoadedTable) {
         var table = table
-        let from = min(table.nextWake(in: table.namespace) ?? table.now, table.now).microseconds - Self.claimMargin
+        let from =
+            min(table.nextWake(in: table.namespace, besides: nil) ?? table.now, table.now).microseconds
+            - Self.claimMargin
         if let known = resume[namespace], known.from < from { resume[namespace]?.from = from }
     }
 
@@ -126,7 +128,7 @@ private struct Load {
             let overflows = answer.bigint(), let floor = answer.bigint()
         else { throw .notUnderstood }
         let parts = answer.bigints()
-        let pause = DurablePause(at: answer.bigint(), reason: answer.text())
+        let pause = DurablePause(at: answer.bigint(), reason: answer.text(), until: answer.bigint())
         let number = answer.bigint()
         let name = request.place.namespace
         let settings = RowSettings(id: id, revision: revision, started: started, overflows: overflows)
@@ -139,7 +141,7 @@ private struct Load {
         } else {
             if cache[name]?.parts != parts { cache[name] = (parts, try DurableRules(parts: parts)) }
             guard let rules = cache[name]?.rules else { throw .notUnderstood }
-            let namespace = DurableNamespace(id: Int64(id), name: name, rules: rules, pause: pause)
+            let namespace = DurableNamespace(id: Int64(id), name: name, rules: rules, latestPause: pause)
             new = LoadedTable(
                 now: instant, namespace: namespace, settings: settings.bytes, base: number ?? 0,
                 leastGeneration: floor)
@@ -281,8 +283,8 @@ extension CoreInstant {
 }
 
 extension DurablePause {
-    init?(at instant: Int64?, reason: String?) {
+    init?(at instant: Int64?, reason: String?, until end: Int64?) {
         guard let instant else { return nil }
-        self.init(reason: reason, time: .microseconds(instant))
+        self.init(reason: reason, time: .microseconds(instant), end: end.map(CoreInstant.init(microseconds:)))
     }
 }

@@ -131,6 +131,7 @@ struct Statement: Sendable {
         static let bigint: UInt32 = 20
         static let int: UInt32 = 23
         static let text: UInt32 = 25
+        static let interval: UInt32 = 1186
         static let arrayOfBool: UInt32 = 1000
         static let arrayOfBytes: UInt32 = 1001
         static let arrayOfInt: UInt32 = 1007
@@ -145,6 +146,10 @@ struct Statement: Sendable {
 
     mutating func add(_ value: Bool) { add([value ? 1 : 0], TypeID.bool) }
     mutating func add(_ value: Int64?) { add(value.map { $0.bigEndianBytes }, TypeID.bigint) }
+    /// Adds an interval of so many microseconds, without days and months.
+    mutating func add(interval value: Int64?) {
+        add(value.map { $0.bigEndianBytes + [UInt8](repeating: 0, count: 8) }, TypeID.interval)
+    }
     mutating func add(int value: Int32?) { add(value.map { $0.bigEndianBytes }, TypeID.int) }
     mutating func add(_ value: String?) { add(value.map { Array($0.utf8) }, TypeID.text) }
     mutating func add(_ value: [UInt8]?) { add(value, TypeID.bytes) }

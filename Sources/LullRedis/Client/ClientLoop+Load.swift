@@ -99,7 +99,7 @@ private struct Load {
         let base = max(reply[1][4].number ?? 0, (reply[1][6].number ?? 0) + 1, now)
         let namespace = DurableNamespace(
             id: 0, name: request.place.namespace, rules: try cache.rules(rules, of: request.place.namespace),
-            pause: DurablePause(stored: reply[1][3].bytes))
+            latestPause: DurablePause(stored: reply[1][3].bytes))
         let instant = CoreInstant(microseconds: now)
         var new =
             table

@@ -43,6 +43,7 @@ struct Books {
             holdings[key]?.until = now + lease
             return nil
         }
+        if kind == .overdue { return nil }
         holdings[key] = nil
         guard kind == .completed, let range = ranges[run] else { return nil }
         if let done = completed[key]?.first(where: { $0.overlaps(range) }) {

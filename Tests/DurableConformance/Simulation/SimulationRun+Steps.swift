@@ -30,10 +30,10 @@ extension SimulationRun {
         case .killProducer(let number):
             outboxes[number % outboxes.count] = nil
             figures.crashes += 1
-        case .claim(let number, let limit, let lease, let maxAttempts, let forgets, let lost):
+        case .claim(let number, let limit, let lease, let maxAttempts, let forgets, let hangs, let lost):
             let terms = DurableReference.Claim(
                 owner: 0, lease: lease, maxAttempts: maxAttempts, holding: [], limit: limit)
-            try await claim(number % workers.count, terms, forgets: forgets, lost: lost)
+            try await claim(number % workers.count, terms, forgets: forgets, hangs: hangs, lost: lost)
         case .report(let number, let run, let kind, let lost):
             try await report(number % workers.count, run, kind, lost: lost)
         case .resend(let number):
@@ -67,9 +67,9 @@ extension SimulationRun {
         case .cancelOwn(let number): try await cancelOwn(of: number % outboxes.count + 1)
         case .retry(let number): try await bury(number, retrying: true)
         case .discard(let number): try await bury(number, retrying: false)
-        case .pause(let reason):
-            let found = try await store.pause(namespace, reason: reason)
-            let expected = model.pause(reason)
+        case .pause(let reason, let time):
+            let found = try await store.pause(namespace, reason: reason, for: time.map { CoreDuration(units: $0) })
+            let expected = model.pause(reason, for: time, at: now)
             if found.reason != expected { fail("the reason is \(found.reason ?? "-") instead of \(expected ?? "-")") }
         case .resume: try await resume()
         case .look: try await look()
@@ -156,19 +156,22 @@ extension SimulationRun {
 
     // MARK: - Workers
 
-    func claim(_ number: Int, _ terms: DurableReference.Claim, forgets: Bool, lost: Bool) async throws {
+    func claim(
+        _ number: Int, _ terms: DurableReference.Claim, forgets: Bool, hangs: Bool = false, lost: Bool
+    ) async throws {
         // Where starts are taken before a claim, those of an answer that was lost are lost to the limit.
         let isSafe = !(maker.takesStartsFirst && model.setup.limit != nil)
         let (forgets, lost) = (forgets && isSafe, lost && isSafe)
         var terms = terms
         terms.owner = workers[number].owner
         terms.holding = forgets ? [] : workers[number].held.map(\.run)
+        terms.hanging = hangs ? terms.holding : []
         let answer = try await store.claim(
             DurableClaim(
                 namespace: namespace,
                 terms: DurableClaim.Terms(
                     owner: Int64(terms.owner), lease: CoreDuration(units: terms.lease), maxAttempts: terms.maxAttempts),
-                holding: terms.holding.map { Int64($0) }, limit: terms.limit))
+                holding: terms.holding.map { Int64($0) }, hanging: terms.hanging.map { Int64($0) }, limit: terms.limit))
         let handed = answer.runs.map { run in
             let key = String(decoding: run.key, as: UTF8.self)
             return DurableReference.Handed(
@@ -196,8 +199,8 @@ extension SimulationRun {
             default: break
             }
         }
-        if (answer.pause.map { $0.reason ?? "" }) != model.pause { fail("the claim says another pause") }
-        compare(answer, handed.count < terms.limit)
+        if (answer.pause.map { $0.reason ?? "" }) != pauseReason { fail("the claim says another pause") }
+        compare(answer, handed.count < terms.limit, terms)
         if lost {
             figures.lostAnswers += 1
             return
@@ -208,9 +211,11 @@ extension SimulationRun {
         }
     }
 
+    private var pauseReason: String? { model.isPaused(at: now) ? model.pause?.reason : nil }
+
     /// A worker that claims again at the announced time must be neither late nor busy.
-    private func compare(_ answer: DurableClaim.Answer, _ isAll: Bool) {
-        let next = model.nextStart(at: now)
+    private func compare(_ answer: DurableClaim.Answer, _ isAll: Bool, _ terms: DurableReference.Claim) {
+        let next = model.nextStart(at: now, besides: terms)
         guard let announced = answer.next else {
             if let next { fail("there is nothing to come back for, but something may start at \(next)") }
             return
@@ -235,7 +240,10 @@ extension SimulationRun {
             figures.lostAnswers += 1
             return
         }
-        if case .heartbeat = kind, answer == .accepted || answer == .interrupted { return }
+        if [.accepted, .interrupted].contains(answer) {
+            if case .heartbeat = kind { return }
+            if kind == .overdue { return }
+        }
         workers[number].held.removeAll { $0.run == handed.run }
     }
 
@@ -245,6 +253,9 @@ extension SimulationRun {
             case .heartbeat(let lease): .heartbeat(lease: CoreDuration(units: lease))
             case .completed: .completed
             case .failed(let error, let retry): .failed(error, retry: retry.map { CoreDuration(units: $0) })
+            case .gaveUp(let reason): .gaveUp(reason)
+            case .snoozed(let time): .snoozed(for: CoreDuration(units: time))
+            case .overdue: .overdue
             case .released: .released
             case .interrupted: .interrupted
             }
@@ -266,7 +277,15 @@ extension SimulationRun {
             fail(books.accept(report.kind, report.key, report.run, at: now))
         }
         if reply == .leaseLost { figures.lostLeases += 1 }
-        if reply == .accepted, case .failed = report.kind { totals.failures += 1 }
+        if reply == .accepted {
+            switch report.kind {
+            case .failed: totals.failures += 1
+            case .gaveUp: (totals.failures, totals.givenUp) = (totals.failures + 1, totals.givenUp + 1)
+            case .snoozed: totals.snoozed += 1
+            case .overdue: totals.overdue += 1
+            case .heartbeat, .completed, .released, .interrupted: break
+            }
+        }
         return answer
     }
 
@@ -296,7 +315,7 @@ extension SimulationRun {
 
     private func resume() async throws {
         let found = try await store.resume(namespace)
-        let expected = model.resume()
+        let expected = model.resume(at: now)
         if found != expected { fail("resume says \(found) instead of \(expected)") }
     }
 
@@ -313,7 +332,11 @@ extension SimulationRun {
         let expected =
             [model.count(.pending, .held, at: now)] + places.map { model.count($0, at: now) }
         if found != expected { fail("the status is \(found ?? []) instead of \(expected)") }
-        if (status?.pause.map { $0.reason ?? "" }) != model.pause { fail("the status has another pause") }
+        if (status?.pause.map { $0.reason ?? "" }) != pauseReason { fail("the status has another pause") }
+        let end = model.isPaused(at: now) ? model.pause?.end : nil
+        if status?.pauseEndsIn != end.map({ Duration(units: $0 - now) }) {
+            fail("the pause does not end at \(end ?? -1)")
+        }
         // What has gone back since a row was written is counted with the next step on it.
         if let status, status.restarted > model.restarted { fail("\(status.restarted) runs went back") }
         if let status {
@@ -321,6 +344,9 @@ extension SimulationRun {
                 fail("\(status.runs) runs with \(status.executed) submits are counted instead of \(totals)")
             }
             if status.failures > totals.failures { fail("\(status.failures) failures of \(totals.failures) reports") }
+            let counts = [status.snoozed, status.givenUp, status.overdue]
+            let most = [totals.snoozed, totals.givenUp, totals.overdue]
+            if zip(counts, most).contains(where: { $0 > $1 }) { fail("\(counts) answers of \(most) are counted") }
         }
         let dead = try await store.dead(in: namespace, limit: 1000)
         if dead.count != expected[4] { fail("\(dead.count) dead runs are listed") }
@@ -339,6 +365,8 @@ extension SimulationRun {
             }
             if [key.pending, key.ready] != counts { fail("\(name) is listed with \(key.pending) and \(key.ready)") }
             let run = spans.first { $0.place == .claimed || $0.place == .backoff }?.run
+            let snoozes = spans.first { $0.place == .claimed || $0.place == .backoff }?.snoozes
+            if key.run?.snoozes != snoozes { fail("\(name) is listed with \(key.run?.snoozes ?? -1) snoozes") }
             if key.run.map({ Int($0.number) }) != run { fail("\(name) is listed with run \(key.run?.number ?? 0)") }
         }
         let upcoming = try await store.upcoming(in: namespace, limit: 1000)

@@ -228,7 +228,8 @@ extension DurableState {
             true
         case (.running(let attempt), .claimed): attempt == span.attempt
         case (.waitingForRetry(let attempt, let error), .backoff):
-            attempt == span.attempt && isReason(error, span.error)
+            !span.isSnoozed && attempt == span.attempt && isReason(error, span.error)
+        case (.snoozed(let times), .backoff): span.isSnoozed && times == span.snoozes
         case (.failed(let error), .ended(.failed)): isReason(error, span.error)
         case (.dead(let error), .ended(.dead)): isReason(error, span.error)
         default: false

@@ -23,8 +23,9 @@ enum SimulationStep: Sendable {
     case redeliver(Int)
     /// A producer dies, with the submit that it was about to repeat.
     case killProducer(Int)
-    /// A worker claims runs; with `forgets` it names none of those that it has.
-    case claim(Int, limit: Int, lease: Int, maxAttempts: Int, forgets: Bool, lost: Bool)
+    /// A worker claims runs; with `forgets` it names none of those that it has, and with `hangs` it lets their leases
+    /// end.
+    case claim(Int, limit: Int, lease: Int, maxAttempts: Int, forgets: Bool, hangs: Bool, lost: Bool)
     /// A worker reports on one of its runs.
     case report(Int, run: Int, DurableReference.ReportKind, lost: Bool)
     /// An old report arrives once more.
@@ -48,7 +49,7 @@ enum SimulationStep: Sendable {
     case retry(Int)
     case discard(Int)
     /// Somebody pauses the namespace, or ends its pause.
-    case pause(String?)
+    case pause(String?, for: Int?)
     case resume
     /// Somebody looks at the counts.
     case look
@@ -160,8 +161,7 @@ private struct StepMaker {
             return .claim(
                 anyone(&random), limit: random.pick([0, 1, 1, 2, 3, 100]), lease: random.pick([1, 3, 8, 20]),
                 maxAttempts: isMortal && random.oneIn(5) ? random.pick([1, 2, 4]) : maxAttempts,
-                forgets: random.oneIn(15),
-                lost: random.oneIn(loss))
+                forgets: random.oneIn(15), hangs: random.oneIn(6), lost: random.oneIn(loss))
         case 2:
             return .report(anyone(&random), run: anyone(&random), reportKind(using: &random), lost: random.oneIn(loss))
         default:
@@ -170,9 +170,11 @@ private struct StepMaker {
     }
 
     private func reportKind(using random: inout SplitMix) -> DurableReference.ReportKind {
-        switch Int.random(in: 0..<(isRestarting ? 13 : 10), using: &random) {
+        switch Int.random(in: 0..<(isRestarting ? 16 : 13), using: &random) {
         case 0...3: .completed
-        case 10...12: .interrupted
+        case 10...11: .snoozed(for: random.pick([0, 1, 2, 5, 12]))
+        case 12: random.oneIn(3) ? .overdue : .gaveUp(random.pick(["no", "no use"]))
+        case 13...15: .interrupted
         case 4...6:
             .failed(
                 random.pick(["no", "not yet", ""]), retry: random.oneIn(4) ? nil : random.pick([0, 1, 2, 5, 12]))
@@ -203,7 +205,9 @@ private struct StepMaker {
         case 24: .cancelOwn(anyone(&random))
         case 28...29: .touch(key: random.pick(keys), wait: random.oneIn(2) ? random.pick([0, 1, 3, 9, -1]) : nil)
         case 30: .lookAtRuns(anyone(&random))
-        case 31: .pause(random.pick([nil, "maintenance", "the API is down"]))
+        case 31:
+            .pause(
+                random.pick([nil, "maintenance", "the API is down"]), for: random.pick([nil, nil, 0, 1, 4, 12]))
         case 32...33: .resume
         case 34...35: .flushSome(selection(using: &random))
         case 36: .cancelSome(selection(using: &random))

@@ -95,8 +95,15 @@ struct CommentSamples {
         #expect(try await sync.status().rules.policy == policy)
         #expect(Topic(durableBytes: Topic.invoices.durableBytes) == .invoices)
 
-        let retry = RetryPolicy(initialDelay: .seconds(5), maxDelay: .seconds(3600), maxAttempts: 50)
-        #expect(retry.maxAttempts == 50)
+    }
+
+    @Test
+    func `a limit that a handler has just learned`() {
+        struct Response { let status = 429 }
+        let response = Response()
+        #expect(throws: PauseFor(.seconds(60), because: "429 Too Many Requests")) {
+            if response.status == 429 { throw PauseFor(.seconds(60), because: "429 Too Many Requests") }
+        }
     }
 
     @Test

@@ -208,6 +208,56 @@ struct DocumentationSamples {
     }
 
     @Test
+    func `what a handler says of its run`() async throws {
+        let clock = ManualClock()
+        let store = MemoryStore(clock: clock)
+        let sync = try await DurableDebouncer<String, Int>(for: .zero, namespace: "sync", in: store, clock: clock)
+        let server = AnsweringServer()
+        let worker = clock.task {
+            try await sync.run { execution in
+                let response = try await server.offer(execution.value)
+                switch response.status {
+                case 404, 410: throw GiveUp("\(response.status): there is no document \(execution.key)")
+                case 429: throw PauseFor(.seconds(response.retryAfter), because: "429 Too Many Requests")
+                case 503: throw RetryAfter(.seconds(response.retryAfter), because: "503 Service Unavailable")
+                default: break
+                }
+            }
+        }
+        let gone = try await sync.submit(404, for: "gone")
+        await clock.advance(by: .zero)
+        #expect(try await sync.state(of: gone) == .dead(error: "404: there is no document gone"))
+        let away = try await sync.submit(503, for: "away")
+        await clock.advance(by: .zero)
+        #expect(try await sync.state(of: away) == .waitingForRetry(attempt: 1, error: "503 Service Unavailable"))
+        let busy = try await sync.submit(429, for: "busy")
+        await clock.advance(by: .zero)
+        #expect(try await sync.state(of: busy) == .snoozed(times: 1))
+        #expect(try await sync.status().pauseEndsIn == .seconds(30))
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test
+    func `a handler that takes too long`() async throws {
+        let clock = ManualClock()
+        let store = MemoryStore(clock: clock)
+        let sync = try await DurableDebouncer<String, Int>(for: .zero, namespace: "sync", in: store, clock: clock)
+        let server = SlowServer(clock: clock)
+        let worker = clock.task {
+            try await sync.run(timeLimit: .seconds(60)) { execution in
+                try await server.put(execution.value, named: execution.runID)
+            }
+        }
+        let receipt = try await sync.submit(1, for: "a")
+        await clock.advance(by: .seconds(60))
+        let error = "the time limit of 60 s was exceeded"
+        #expect(try await sync.state(of: receipt) == .waitingForRetry(attempt: 1, error: error))
+        worker.cancel()
+        try await worker.value
+    }
+
+    @Test
     func `what has failed in an outage is tried again`() async throws {
         let clock = ManualClock()
         let sync = try await DurableDebouncer<String, Int>(
@@ -256,4 +306,16 @@ struct DocumentationSamples {
 
         func send(_ text: String, to room: String, named run: DurableRun.ID) throws { sent.append("\(room): \(text)") }
     }
+}
+
+/// A server whose answer has the status that it is sent.
+private struct AnsweringServer {
+    func offer(_ status: Int) async throws -> (status: Int, retryAfter: Int) { (status, 30) }
+}
+
+/// A server that takes its time.
+private struct SlowServer {
+    let clock: ManualClock
+
+    func put(_ value: Int, named run: DurableRun.ID) async throws { try await clock.sleep(for: .seconds(600)) }
 }

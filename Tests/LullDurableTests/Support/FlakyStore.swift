@@ -19,6 +19,7 @@ struct FlakyStore: RowStore {
         case submit(DurableSubmission)
         case claim(DurableClaim)
         case report(DurableReport)
+        case pause(String)
     }
 
     let base: MemoryStore
@@ -51,6 +52,14 @@ struct FlakyStore: RowStore {
             await wait()
             return result
         case nil: return try await body()
+        }
+    }
+
+    func pause(
+        _ namespace: String, reason: String?, for time: CoreDuration?
+    ) async throws(DurableError) -> DurablePause {
+        try await with(.pause(namespace)) { () async throws(DurableError) in
+            try await base.pause(namespace, reason: reason, for: time)
         }
     }
 

@@ -40,12 +40,12 @@ struct WorkerFixture: Sendable {
     func work(
         _ debouncer: DurableCoalescer<String, Int>, maxConcurrent: Int = 8, lease: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(1), maxAttempts: 3),
-        grace: Duration? = nil,
+        timeLimit: Duration? = nil, grace: Duration? = nil,
         _ handler: @escaping @Sendable (DurableExecution<String, Int>) async throws -> Void = { _ in }
     ) -> Task<Void, any Error> {
         clock.task {
             try await debouncer.run(
-                maxConcurrent: maxConcurrent, lease: lease, retry: retry, grace: grace,
+                maxConcurrent: maxConcurrent, lease: lease, retry: retry, timeLimit: timeLimit, grace: grace,
                 onFailure: { failures.add("\($0)") }
             ) { execution in
                 try await handler(execution)

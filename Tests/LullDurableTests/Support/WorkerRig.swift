@@ -9,14 +9,14 @@ struct WorkerRig {
     private(set) var now = CoreInstant.origin
 
     init(
-        maxConcurrent: Int = 2, maxAttempts: Int = 3, grace: CoreDuration = .seconds(10), watches: Bool = false,
-        announces: Bool = false
+        maxConcurrent: Int = 2, maxAttempts: Int = 3, grace: CoreDuration = .seconds(10),
+        timeLimit: CoreDuration? = nil, watches: Bool = false, announces: Bool = false
     ) {
         worker = WorkerStateMachine(
             WorkerStateMachine.Configuration(
                 namespace: "n", owner: 7, maxConcurrent: maxConcurrent, lease: Self.lease,
                 backoff: RetryPolicy(initialDelay: .seconds(1), maxDelay: .seconds(8), maxAttempts: maxAttempts),
-                grace: grace, watches: watches, announces: announces))
+                grace: grace, timeLimit: timeLimit, watches: watches, announces: announces))
     }
 
     mutating func pass(_ seconds: Double) {

@@ -44,6 +44,9 @@ extension DurableReport.Kind {
         case .failed: 2
         case .released: 3
         case .interrupted: 4
+        case .snoozed: 5
+        case .gaveUp: 6
+        case .overdue: 7
         }
     }
 }

@@ -262,8 +262,8 @@ final class StoreSimulation {
     }
 
     func pause(_ isPaused: Bool) {
-        guard (namespace.pause != nil) != isPaused else { return }
-        namespace.pause = isPaused ? DurablePause(reason: nil, time: .zero) : nil
+        guard (namespace.latestPause != nil) != isPaused else { return }
+        namespace.latestPause = isPaused ? DurablePause(reason: nil, time: .zero) : nil
         records.add(isPaused ? .paused : .resumed, at: now)
         if !isPaused { wakeWorkers() }
     }
@@ -310,12 +310,12 @@ final class StoreSimulation {
                 values: run.values.map { number(of: $0) })
         }
         let isHeldBack =
-            namespace.pause == nil && runs.count < claim.limit
+            namespace.latestPause == nil && runs.count < claim.limit
             && entries().contains { settled($0).row.startable.map { $0 <= now } ?? false }
         if isHeldBack { records.add(.limited, at: now, (next ?? .farFuture).nanoseconds) }
         return DurableClaim.Answer(
             runs: runs, dead: dead, next: next.map { DurableNamespace.time(from: now, to: $0) }, mark: mark,
-            pause: namespace.pause)
+            pause: namespace.latestPause)
     }
 
     private func report(_ report: DurableReport, of worker: Int) -> DurableReport.Answer {
@@ -451,8 +451,8 @@ final class StoreSimulation {
                 known: known, deadline: now.advanced(by: time), number: number)
             schedule(.look(number), at: arrival, of: index)
         case .start(let run): startHandler(of: run, on: index)
-        case .cancel(let run): cancelHandler(of: run, on: index)
-        case .announce, .leaseLost, .died, .storeFailed, .paused, .resumed: break
+        case .cancel(let run, _): cancelHandler(of: run, on: index)
+        case .announce, .leaseLost, .died, .overdue, .leaseGivenUp, .storeFailed, .paused, .resumed: break
         }
     }
 
@@ -484,7 +484,7 @@ final class StoreSimulation {
         let throwing = handler.fails || handler.isCancelled
         if !throwing { write(handler.run, of: index) }
         records.add(.ended, at: now, Int64(index), run, handler.isCancelled ? 2 : handler.fails ? 1 : 0)
-        hand(.handlerEnded(run: run, error: throwing ? "it threw" : nil), to: index)
+        hand(.handlerEnded(run: run, throwing ? .threw("it threw") : .returned), to: index)
     }
 
     /// Writes to the server, which refuses a fence that is older than one that it has seen of the key.

@@ -4,7 +4,7 @@ extension StoreSimulation {
     /// Writes what there is: the keys, each with its pending and ready value and its run; the workers with their
     /// handlers; the dead runs; the number of submits with each outcome; and the rules of the store that are broken.
     func write(to out: inout AnswerBuffer) {
-        out.append(namespace.pause == nil ? 0 : 1)
+        out.append(namespace.latestPause == nil ? 0 : 1)
         let entries = entries()
         out.append(entries.count)
         var live: [Int64] = [0, 0, 0, 0]

@@ -31,18 +31,18 @@ static inline pid_t lull_fork(void) {
 }
 
 static inline int lull_spawn(
-    pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors) {
-    (void)pid, (void)path, (void)arguments, (void)environment, (void)input, (void)errors;
+    pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors, int answers) {
+    (void)pid, (void)path, (void)arguments, (void)environment, (void)input, (void)errors, (void)answers;
     return ENOTSUP;
 }
 #else
 // Swift cannot call fork. The command calls it once, before it has threads.
 static inline pid_t lull_fork(void) { return fork(); }
 
-/// Starts a program in a process group of its own, with `input` and `errors` as its standard input and error, and the default
-/// handling of signals. Returns the code of an error, or 0.
+/// Starts a program in a process group of its own, with `input` and `errors` as its standard input and error, `answers` as its
+/// descriptor 3 unless that is -1, and the default handling of signals. Returns the code of an error, or 0.
 static inline int lull_spawn(
-    pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors) {
+    pid_t *pid, const char *path, char *const *arguments, char *const *environment, int input, int errors, int answers) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, usual;
@@ -60,6 +60,8 @@ static inline int lull_spawn(
         posix_spawnattr_setsigmask(&attributes, &none);
         code = posix_spawn_file_actions_adddup2(&actions, input, 0);
         if (code == 0) code = posix_spawn_file_actions_adddup2(&actions, errors, 2);
+        // Last: any of them may have the number 3 here.
+        if (code == 0 && answers >= 0) code = posix_spawn_file_actions_adddup2(&actions, answers, 3);
         if (code == 0) code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }

@@ -105,7 +105,7 @@ class History {
         }
         if (run.state === "running") this.#run.stoppedAt = null;
         else this.#run.stoppedAt ??= at;
-        Object.assign(this.#run, { state: run.state, count: run.submits, attempt: run.attempt,
+        Object.assign(this.#run, { state: run.state, isSnoozed: run.isSnoozed, count: run.submits, attempt: run.attempt,
             until: run.leaseFor == null ? null : at + run.leaseFor, retryAt: run.retryIn == null ? null : at + run.retryIn });
         run.until = this.#run.until;
         run.retryAt = this.#run.retryAt;

@@ -76,7 +76,10 @@ class KeyLines extends Lines {
             const more = `${worker ? ` on ${plain(worker.host)}` : ""}${run.attempt > 1 ? `, attempt ${run.attempt}` : ""}`;
             const { since } = history.listing.run ?? {};
             parts.push(pending || ready ? "running" : `running${since == null ? "" : ` for ${spell(now - since)}`}${more}`);
-        } else if (run) parts.push(run.retryAt > now ? `retrying in ${spell(run.retryAt - now)}` : `retrying, waits for ${what}`);
+        } else if (run) {
+            const word = run.isSnoozed ? "snoozed, again" : "retrying";
+            parts.push(run.retryAt > now ? `${word} in ${spell(run.retryAt - now)}` : `retrying, waits for ${what}`);
+        }
         if (ready) {
             const age = ready.due === null ? null : spell(now - ready.due);
             const since = age === null ? "ready" : `ready for ${age}`;

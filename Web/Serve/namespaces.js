@@ -30,27 +30,29 @@ class Namespaces {
         if (element("headline").textContent !== parts.join("")) {
             element("headline").replaceChildren(...parts.map((part, index) => (index % 2 ? make("b", {}, part) : part)));
         }
-        this.#showPause(namespace, now);
-        const left = namespace.nextStart == null ? null : Math.max(0, namespace.nextStart - elapsed);
+        const sooner = (time) => (time == null ? null : Math.max(0, time - elapsed));
+        const [left, pauseEndsIn] = [sooner(namespace.nextStart), sooner(namespace.pauseEndsIn)];
+        this.#showPause({ ...namespace, pauseEndsIn }, now);
         this.#showLimit(namespace, left);
         const figures = look.figures ?? [];
         const later = (age) => (age == null ? null : age + elapsed);
         showFigures(element("figures"), figures.filter(({ counter }) => !counter),
             { ...namespace, oldestDue: later(namespace.oldestDue), oldestEntry: later(namespace.oldestEntry),
-                paused: later(namespace.paused), nextStart: left });
+                paused: later(namespace.paused), nextStart: left, pauseEndsIn });
         showFigures(element("counters"), figures.filter(({ counter }) => counter), namespace);
         const health = look.health ?? [];
         showFigures(element("health"), health.map((measure) => ({ ...measure, property: measure.name })),
             Object.fromEntries(health.map(({ name, value }) => [name, value])));
     }
 
-    #showPause({ paused, pausedAt, pauseReason }, now) {
+    #showPause({ paused, pausedAt, pauseReason, pauseEndsIn }, now) {
         const banner = element("paused");
         banner.hidden = paused == null;
         if (paused == null) return;
         const since = pausedAt == null ? "" : ` since ${timeOfDay(pausedAt, now)},`;
         const age = spell(pausedAt == null ? paused : Math.max(0, now - pausedAt));
-        set(banner, `Paused${since} for ${age}${pauseReason ? `: ${plain(pauseReason)}` : "."}`);
+        const end = pauseEndsIn == null ? "" : `, ends in ${spell(pauseEndsIn)}`;
+        set(banner, `Paused${since} for ${age}${end}${pauseReason ? `: ${plain(pauseReason)}` : "."}`);
     }
 
     /** Says what the limits hold back, as `lull status` does. */

@@ -71,7 +71,8 @@ function sentences(listing, { workers, namespace, now, history }) {
     } else if (run) {
         const left = run.retryAt == null ? 0 : run.retryAt - now;
         const when = left <= 0 ? `waits for ${awaited(listing, namespace)}` : `is tried again in ${spell(left)}`;
-        said.push(`Run ${run.id} has failed and ${when}: attempt ${run.attempt}, with ${counted(run.submits, "submit")}.`);
+        const what = run.isSnoozed ? "was snoozed" : "has failed";
+        said.push(`Run ${run.id} ${what} and ${when}: attempt ${run.attempt}, with ${counted(run.submits, "submit")}.`);
     }
     if (ready > 0) {
         const since = history.ready?.due == null ? "" : ` for ${spell(now - history.ready.due)}`;

@@ -122,7 +122,7 @@ class StoreTests:
         self.assertIn("no paper", self.text("#story-now pre"))
         # The next attempt comes at once.
         self.act("#story-acts [data-act=flush]", "Flush report?", "Flush 1 key", "Flushed 1 key.")
-        self.run_ready("story", "--max-attempts", "7", "--", "sh", "-c", "echo no ink >&2; exit 4")
+        self.run_ready("story", "--attempts", "7", "--", "sh", "-c", "echo no ink >&2; exit 4")
         self.until_text("#ended", "Dead")
         self.until_text("#story-now", "No work waits under this key.")
         self.assertIn("became run", self.text("#ended"))
@@ -138,7 +138,7 @@ class StoreTests:
 
     def test_dead_runs_are_retried_and_discarded_one_some_and_all(self):
         self.submit("dead", dict.fromkeys(["a/1", "a/2", "b/1", "b/2", "c/1", "c/2"], "v"))
-        self.run_ready("dead", "--jobs", "6", "--max-attempts", "1", "--", "sh", "-c", "echo broken at $1 >&2; exit 1", "-", "{key}")
+        self.run_ready("dead", "--jobs", "6", "--attempts", "1", "--", "sh", "-c", "echo broken at $1 >&2; exit 1", "-", "{key}")
         self.show("dead")
         self.until("document.querySelectorAll('#dead > li').length === 6")
         self.choose("#dead > li", "a/1", "a/2", "b/1")
@@ -245,7 +245,7 @@ class StoreTests:
         # JavaScript's numbers would make one of them.
         keys = ["9007199254740992", "9007199254740993"]
         self.submit("numbers", {key: f'{{"id":{key}}}' for key in keys})
-        self.run_ready("numbers", "--max-attempts", "1", "--", "false")
+        self.run_ready("numbers", "--attempts", "1", "--", "false")
         for key in keys:
             self.lull("submit", "numbers", key, key)
         self.show("numbers")

@@ -25,7 +25,8 @@ GAUGES = {
     "lull_limited_keys": "", "lull_next_start_seconds": "seconds",
     "lull_entries": "", "lull_oldest_entry_seconds": "seconds",
 }
-COUNTERS = ["lull_attempts", "lull_lost_leases", "lull_runs", "lull_executed", "lull_failures", "lull_restarts"]
+COUNTERS = ["lull_attempts", "lull_lost_leases", "lull_runs", "lull_executed", "lull_failures", "lull_restarts", "lull_snoozes",
+            "lull_given_up", "lull_overdue"]
 OWN_GAUGES = ["lull_up", "lull_serve_connections", "lull_serve_pages"]
 OWN_COUNTERS = ["lull_serve_answers", "lull_serve_submits"]
 
@@ -67,7 +68,7 @@ class MetricsTest(ServeTest):
             self.run_lull("submit", "--namespace", "failing", "--wait", "1h", "k", "v")
         self.run_lull("flush", "--namespace", "failing")
         subprocess.run(
-            [LULL, "run", "--store", self.store, "--namespace", "failing", "--max-attempts", "1", "--", "false"],
+            [LULL, "run", "--store", self.store, "--namespace", "failing", "--attempts", "1", "--", "false"],
             stdin=subprocess.DEVNULL, capture_output=True, check=False)
         self.run_lull("pause", "--namespace", "Straße 雨", "--reason", "a \"reason\"")
         self.all = NAMES + ["failing"]

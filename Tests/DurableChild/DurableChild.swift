@@ -7,7 +7,7 @@ internal import LullSQLite
 
 /// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|restart|hold|limited STORE LOG NAME` writes what it knows to the log, each line with one
+/// `DurableChild submit|work|restart|hold|limited|answer STORE LOG NAME` writes what it knows to the log, each line with one
 /// write, so that the lines survive the process.
 @main
 enum DurableChild {
@@ -15,6 +15,7 @@ enum DurableChild {
         let arguments = CommandLine.arguments
         guard arguments.count == 5, let log = Log(arguments[3]) else { exit(64) }
         do {
+            if arguments[1] == "answer" { return try await answer(at: arguments[2], log) }
             if arguments[1] == "limited" { return try await limited(by: arguments[2], log, arguments[4]) }
             let store = try await SQLiteStore(path: arguments[2])
             switch arguments[1] {
@@ -77,12 +78,7 @@ enum DurableChild {
     /// Works without end in a namespace with limits, at a file or the URL of a server. Writes a line for each start,
     /// with the instant that counts and those before and after the call, and one before each report.
     private static func limited(by url: String, _ log: Log, _ name: String) async throws {
-        let store: any StoreCalls
-        switch url.split(separator: ":").first {
-        case "postgres": store = try await PostgresStore(url: url)
-        case "redis", "redis+unix": store = try await RedisStore(url: url)
-        default: store = try await SQLiteStore(path: url)
-        }
+        let store = try await open(url).calls
         let terms = DurableClaim.Terms(
             owner: .random(in: 1 ... .max), lease: .milliseconds(300), maxAttempts: 1_000_000)
         var reports: [DurableReport] = []
@@ -107,6 +103,40 @@ enum DurableChild {
                 try await Task.sleep(for: .milliseconds(.random(in: 1...20)))
                 for run in answer.runs { log.write("end \(run.id) \(run.attempt) \(run.fence) \(now())") }
             }
+        }
+    }
+
+    private static func open(_ url: String) async throws -> any DurableStore {
+        switch url.split(separator: ":").first {
+        case "postgres": try await PostgresStore(url: url)
+        case "redis", "redis+unix": try await RedisStore(url: url)
+        default: try await SQLiteStore(path: url)
+        }
+    }
+
+    /// Works without end, at a file or the URL of a server, with handlers that hang, snooze, fail and give up at random.
+    /// Writes a line with the instant for each start, one for each that hangs, and one for each end that is a return.
+    private static func answer(at url: String, _ log: Log) async throws {
+        let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: try await open(url))
+        let retry = RetryPolicy(initialDelay: .milliseconds(1), maxDelay: .milliseconds(9), maxAttempts: 1_000_000)
+        try await debouncer.run(
+            maxConcurrent: 32, lease: .seconds(1), retry: retry, timeLimit: .milliseconds(100), onFailure: { _ in }
+        ) { run in
+            let values = run.values.joined(separator: ",")
+            let text = "\(run.runID) \(run.fence) \(run.key) \(values)"
+            log.write("start \(now()) \(text)")
+            switch Int.random(in: 0..<40) {
+            case 0...7: throw Snooze(for: .milliseconds(.random(in: 0...9)))
+            case 8: throw RetryAfter(.milliseconds(.random(in: 0...9)))
+            case 9: throw GiveUp("given up")
+            case 10: throw PauseFor(.milliseconds(2))
+            case 11:
+                // It does not react, for longer than its lease is renewed.
+                log.write("hang \(now()) \(text)")
+                await Task.detached { try? await Task.sleep(for: .milliseconds(.random(in: 150...3000))) }.value
+            default: try await Task.sleep(for: .milliseconds(.random(in: 0...5)))
+            }
+            log.write("end \(now()) \(text)")
         }
     }
 

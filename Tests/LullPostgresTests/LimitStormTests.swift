@@ -1,3 +1,4 @@
+import DurableConformance
 import Foundation
 import Lull
 import LullCore
@@ -33,5 +34,19 @@ struct PostgresLimitStormTests {
     @Test
     func `no more runs are leased at once than may be, however workers die`() async throws {
         _ = try await rage(nil, maxRunning: 3, submits: 60 + 20 * kills)
+    }
+
+    @Test
+    func `handlers that hang, snooze and give up lose nothing and overlap with nothing, however workers die`()
+        async throws
+    {
+        let url = try SchemaPlace().url()
+        let store = try await PostgresStore(url: url)
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let storm = try await AnswerStorm(on: store, at: url, in: directory.path, kills: kills)
+        await store.close()
+        print("\(kills) workers killed on PostgreSQL: \(storm)")
     }
 }

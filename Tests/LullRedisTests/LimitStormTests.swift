@@ -1,3 +1,4 @@
+import DurableConformance
 import Foundation
 import Lull
 import LullCore
@@ -40,6 +41,22 @@ struct RedisLimitStormTests {
     func `no more runs are leased at once than may be, however workers die`() async throws {
         let cluster = try TestCluster()
         _ = try await rage(at: cluster.nodes[0].portURL(), nil, maxRunning: 3, submits: 60 + 20 * kills)
+    }
+
+    @Test
+    func `handlers that hang, snooze and give up lose nothing and overlap with nothing, however workers die`()
+        async throws
+    {
+        let cluster = try TestCluster()
+        let url = try cluster.nodes[0].portURL()
+        let store = try await RedisStore(url: url)
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let storm = try await AnswerStorm(on: store, at: url, in: directory.path, kills: kills)
+        #expect(try await store.brokenRules() == [])
+        await store.close()
+        print("\(kills) workers killed on a cluster of Redis: \(storm)")
     }
 
     @Test

@@ -1,4 +1,5 @@
 import CLullSQLite
+import DurableConformance
 import Foundation
 import Lull
 import LullCore
@@ -196,6 +197,17 @@ struct KillTests {
         }
         await store.close()
         #expect(try integrity() == "ok")
+    }
+
+    @Test
+    func `handlers that hang, snooze and give up lose nothing and overlap with nothing, however workers die`()
+        async throws
+    {
+        let store = try await SQLiteStore(path: place.path)
+        let storm = try await AnswerStorm(on: store, at: place.path, in: place.directory, kills: kills)
+        await store.close()
+        #expect(try integrity() == "ok")
+        print("\(kills) workers killed: \(storm)")
     }
 
     // MARK: - Parts

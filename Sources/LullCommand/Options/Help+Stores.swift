@@ -51,9 +51,9 @@ extension Help {
             """, .options([.store, .commands, .lease, .records]), firstUse, sharedPolicy,
             """
             COMMAND may say what is to become of its run. Status 75 snoozes it: it is run again after the backoff, and \
-            no attempt is spent. Status 65 gives it up: it is dead, and not tried again. A line on descriptor 3 (also in \
-            LULL_ANSWER) says when, and counts more than the status: "retry-after: 30s" after a failure, or \
-            "snooze: 5m".
+            no attempt is spent. Status 65 gives it up: it is dead, and not tried again. A line on descriptor 3 (its \
+            number is in LULL_ANSWER) says when, and counts more than the status: "retry-after: 30s" after a failure, \
+            or "snooze: 5m".
             """,
             """
             After SIGINT or SIGTERM, no more runs are claimed. Running commands have half of the lease to end; runs \
@@ -176,14 +176,14 @@ extension Help {
         usage: ["lull pause --store URL [--reason TEXT] [--for D] [OPTION…]"],
         [
             """
-            Pauses a namespace: its workers, wherever they run, begin nothing new until lull resume, or with --for until \
-            that time is over. What they have begun goes on to its end. Submits are recorded, values fall due and wait, and flush, cancel and dead work \
-            as always. For a time in which what the commands need is down.
+            Pauses a namespace: its workers, wherever they run, begin nothing new until lull resume, or with --for \
+            until that time is over. What they have begun goes on to its end. Submits are recorded, values fall due \
+            and wait, and flush, cancel and dead work as always. For a time in which what the commands need is down.
             """,
             """
             lull status shows the pause, and lull work says once that there is one. A namespace that is paused already \
-            stays so since the first time. Of two pauses the longer one counts, with its reason; one without --for lasts \
-            longest. A reason is cut after 500 characters.
+            stays so since the first time. Of two pauses the longer one counts, with its reason; one without --for \
+            lasts longest. A reason is cut after 500 characters.
             """, options,
             .examples([
                 "lull pause --store sqlite:hooks.db --reason 'the API is down until 15:00'",

@@ -242,8 +242,7 @@ extension Option {
         Option(
             "backoff", .lease, of: readers + [.work], .backoff, \.backoff,
             "how long a run whose command has failed waits for its next attempt: from FIRST, doubled each time, to "
-                + "GREATEST, shortened at random by up to a half (default 1s..10m). Append ,factor=3 or ,jitter=20% for "
-                + "other ones",
+                + "GREATEST, shortened at random by up to a half (default 1s..10m). Append ,factor=3 or ,jitter=20%",
             .needs("store")),
         Option(
             "attempts", .lease, of: readers + [.work], .number, \.maxAttempts,

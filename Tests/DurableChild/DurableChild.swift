@@ -7,8 +7,8 @@ internal import LullSQLite
 
 /// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|restart|hold|limited|answer STORE LOG NAME` writes what it knows to the log, each line with one
-/// write, so that the lines survive the process.
+/// `DurableChild submit|work|restart|hold|limited|answer STORE LOG NAME` writes what it knows to the log, each line with
+/// one write, so that the lines survive the process.
 @main
 enum DurableChild {
     static func main() async throws {
@@ -114,7 +114,7 @@ enum DurableChild {
         }
     }
 
-    /// Works without end, at a file or the URL of a server, with handlers that hang, snooze, fail and give up at random.
+    /// Works without end, at a file or the URL of a server. Its handlers hang, snooze, fail and give up at random.
     /// Writes a line with the instant for each start, one for each that hangs, and one for each end that is a return.
     private static func answer(at url: String, _ log: Log) async throws {
         let debouncer = try await DurableDebouncer<String, String>(namespace: "kill", in: try await open(url))

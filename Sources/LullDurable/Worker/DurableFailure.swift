@@ -10,7 +10,8 @@ public enum DurableFailure: Sendable {
     case leaseLost(DurableRun)
     /// A run is dead because the lease of its last attempt has expired, for example because its worker was killed.
     case died(DurableRun)
-    /// The handler of a run was told to stop when its time limit was over, and has gone on for as long again. Told once.
+    /// The handler of a run was told to stop when its time limit was over, and has gone on for as long again. Told
+    /// once.
     case overdue(DurableRun, timeLimit: Duration)
     /// The handler of a run has gone on for a lease after its time limit: the worker does not renew the lease any more,
     /// so that another one may take the run over. The handler keeps its slot until it ends.
@@ -33,7 +34,8 @@ extension DurableFailure: CustomStringConvertible {
             "\(run.summary) is overdue in attempt \(run.attempt): its handler goes on after twice its time limit of "
                 + limit.text
         case .leaseGivenUp(let run):
-            "the handler of \(run.summary) does not react: another worker may take the run over, and its slot stays taken"
+            "the handler of \(run.summary) does not react: another worker may take the run over, and its slot stays "
+                + "taken"
         case .store(let error): "the store has failed and is asked again: \(error)"
         }
     }

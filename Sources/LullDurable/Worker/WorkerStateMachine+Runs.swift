@@ -17,8 +17,8 @@ extension WorkerStateMachine {
         var nextHeartbeat: CoreInstant
         /// When the heartbeat that is under way was sent.
         var heartbeatSentAt: CoreInstant?
-        /// When the time limit of its handler is over, and when the worker reports that it goes on all the same; the far
-        /// future without a limit, and for what has been done.
+        /// When the time limit of its handler is over, and when the worker reports that it goes on all the same; the
+        /// far future without a limit, and for what has been done.
         var limitEnd = CoreInstant.farFuture
         var overdueAt = CoreInstant.farFuture
         /// When the worker stops renewing the lease: a lease after the end of the limit.

@@ -89,7 +89,7 @@ package struct WorkerStateMachine: Sendable {
         case died(DurableRun)
         /// Report that a handler has gone on for as long again as its time limit.
         case overdue(DurableRun, TimeLimitExceeded)
-        /// Report that a handler has gone on for a lease after its time limit: the worker lets the lease of the run end.
+        /// Report that a handler has gone on for a lease after its time limit, so that the worker lets the lease end.
         case leaseGivenUp(DurableRun)
         /// Report that the store has failed and will be called again.
         case storeFailed(DurableError)

@@ -8,8 +8,13 @@ extension Duration {
 
     /// The duration for messages, to the millisecond.
     package var text: String {
-        let milliseconds = Int64(min(max(self / .milliseconds(1), 0), 1e15))
+        let milliseconds = max(0, CoreDuration(self).nanoseconds / 1_000_000)
         if milliseconds < 1000 { return "\(milliseconds) ms" }
-        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(Double(milliseconds) / 1000) s"
+        let (seconds, rest) = (milliseconds / 1000, milliseconds % 1000)
+        if rest == 0 { return "\(seconds) s" }
+        var (fraction, places) = (rest, 3)
+        while fraction % 10 == 0 { (fraction, places) = (fraction / 10, places - 1) }
+        let zeros = (places > 1 && fraction < 10 ? "0" : "") + (places > 2 && fraction < 100 ? "0" : "")
+        return "\(seconds).\(zeros)\(fraction) s"
     }
 }

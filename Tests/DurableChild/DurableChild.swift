@@ -7,8 +7,8 @@ internal import LullSQLite
 
 /// A process that uses a store until it is killed, for tests of what is left.
 ///
-/// `DurableChild submit|work|restart|hold|limited|answer STORE LOG NAME` writes what it knows to the log, each line with
-/// one write, so that the lines survive the process.
+/// `DurableChild submit|work|restart|hold|limited|answer STORE LOG NAME` writes what it knows to the log, each line
+/// with one write, so that the lines survive the process.
 @main
 enum DurableChild {
     static func main() async throws {

@@ -25,8 +25,8 @@ package protocol StoreCalls: DurableStore {
     func forget(_ namespace: String) async throws(DurableError)
 
     /// Pauses a namespace: from then on a claim hands out nothing and takes nothing over, until the time is over or
-    /// ``resume(_:)`` is called. Nothing else changes: runs that workers have go on and are reported; submits, flushes and cancels are recorded, and
-    /// values fall due.
+    /// ``resume(_:)`` is called. Nothing else changes: runs that workers have go on and are reported; submits, flushes
+    /// and cancels are recorded, and values fall due.
     ///
     /// A namespace that is paused already stays so since the first time; of two pauses the longer one counts, and gives
     /// the reason.

@@ -130,9 +130,9 @@ package struct DurableRow: Hashable, Sendable {
         package var due: CoreInstant
         /// Why the value fell due.
         package var cause: Cause
-        /// For the rest of a batch, the instant from which it may start: when the part before it ended; for a value that
-        /// a run between two attempts has joined, when it did. Nil for any other value, which may start when it has
-        /// fallen due.
+        /// For the rest of a batch, the instant from which it may start: when the part before it ended; for a value
+        /// that a run between two attempts has joined, when it did. Nil for any other value, which may start when it
+        /// has fallen due.
         package var since: CoreInstant?
 
         /// Creates a ready value from what a store has of it.

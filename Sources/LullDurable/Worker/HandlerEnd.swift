@@ -1,4 +1,3 @@
-internal import Lull
 package import LullCore
 
 /// How a handler has ended: it has returned, or it threw, which may be an answer about its run.
@@ -15,20 +14,4 @@ package enum HandlerEnd: Hashable, Sendable {
     case gaveUp(String)
     /// Nothing of the namespace is to start for a time, and it is to be run again afterwards.
     case paused(PauseFor)
-
-    /// The most characters of an error that a store keeps.
-    private static let longestText = 500
-
-    /// Creates the end of a handler that threw this error, with as much of its text as the store keeps.
-    package init(_ error: any Error) {
-        switch error {
-        case let snooze as Snooze: self = .snoozed(for: CoreDuration(snooze.time))
-        case let retry as RetryAfter: self = .retry(after: CoreDuration(retry.time), Self.text(retry))
-        case let answer as GiveUp: self = .gaveUp(Self.text(answer))
-        case let pause as PauseFor: self = .paused(pause)
-        default: self = .threw(Self.text(error))
-        }
-    }
-
-    private static func text(_ error: any Error) -> String { String("\(error)".prefix(longestText)) }
 }

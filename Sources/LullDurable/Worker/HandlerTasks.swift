@@ -207,3 +207,21 @@ extension DurableRun {
         (values.count == 1 || fold == nil && values.count <= 64) && values.reduce(0) { $0 + $1.count } <= 1 << 16
     }
 }
+
+extension HandlerEnd {
+    /// The most characters of an error that a store keeps.
+    private static let longestText = 500
+
+    /// Creates the end of a handler that threw this error, with as much of its text as the store keeps.
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let snooze as Snooze: self = .snoozed(for: CoreDuration(snooze.time))
+        case let retry as RetryAfter: self = .retry(after: CoreDuration(retry.time), Self.text(retry))
+        case let answer as GiveUp: self = .gaveUp(Self.text(answer))
+        case let pause as PauseFor: self = .paused(pause)
+        default: self = .threw(Self.text(error))
+        }
+    }
+
+    private static func text(_ error: any Error) -> String { String("\(error)".prefix(longestText)) }
+}

@@ -113,7 +113,7 @@ struct StoreAnswerTests {
 
     @Test
     func `a command that ends with 0 although its time was over is executed`() throws {
-        let program = "trap 'exit 0' TERM; while :; do sleep 0.01; done"
+        let program = "trap 'exit 0' TERM; sleep 600 & wait"
         let (outcome, run) = try handle(program, "--time-limit 300ms")
         #expect(outcome.ending == 0 && run == nil, "\(outcome.errors)")
         #expect(try store.status() == [:])
@@ -121,7 +121,7 @@ struct StoreAnswerTests {
 
     @Test
     func `the signal that stops a command is the one that was asked for`() throws {
-        let program = "trap 'echo told; exit 1' USR2; while :; do sleep 0.01; done"
+        let program = "trap 'echo told; exit 1' USR2; sleep 600 & wait"
         let (outcome, _) = try handle(program, "--time-limit 300ms --stop-signal USR2")
         #expect(outcome.output == "told\n", "\(outcome.errors)")
     }
@@ -129,7 +129,7 @@ struct StoreAnswerTests {
     @Test
     func `a command that does not react is overdue, and killed`() throws {
         let (outcome, run) = try handle(
-            "trap '' TERM; while :; do sleep 0.01; done", "--time-limit 200ms --kill-after 1s --backoff 1h..1h")
+            "trap '' TERM; sleep 600", "--time-limit 200ms --kill-after 1s --backoff 1h..1h")
         #expect(outcome.ending == 1 && run?["attempt"] as? Int == 1)
         #expect(outcome.errors.contains("overdue: it goes on after twice its time limit of 200ms"), "\(outcome.errors)")
         #expect(try store.object("status --json")["overdue"] as? Int == 1)

@@ -246,4 +246,34 @@ struct CommentSamples {
         }
         #expect(service.fetched.all == [1, 2, 3])
     }
+
+    @Test
+    func `answers of a handler`() async throws {
+        let account = SlowAccount()
+        await #expect(throws: Snooze(for: .seconds(30))) { try await account.check() }
+        let tooMany = RetryAfter(.seconds(30), because: "429 Too Many Requests")
+        #expect(throws: tooMany) { try check(Response(status: 429), of: 7) }
+        #expect(throws: GiveUp("there is no document 7")) { try check(Response(status: 404), of: 7) }
+        let retry = RetryPolicy(initialDelay: .seconds(5), maxDelay: .seconds(3600), maxAttempts: 50)
+        #expect(retry.maxAttempts == 50)
+    }
+}
+
+private struct SlowAccount {
+    private var account: SlowAccount { self }
+    var isReady: Bool { get async throws { false } }
+
+    func check() async throws {
+        guard try await account.isReady else { throw Snooze(for: .seconds(30)) }
+    }
+}
+
+private struct Response {
+    let status: Int
+    var retryAfter = 30
+}
+
+private func check(_ response: Response, of id: Int) throws {
+    if response.status == 429 { throw RetryAfter(.seconds(response.retryAfter), because: "429 Too Many Requests") }
+    if response.status == 404 { throw GiveUp("there is no document \(id)") }
 }

@@ -14,6 +14,7 @@ protocol ExecutionOptions {
     var maxBatch: Int? { get }
     var maxConcurrent: Int? { get }
     var limit: RateLimit? { get }
+    var timeLimit: Duration? { get }
     var capacity: Int? { get }
     var maxPending: Int? { get }
     var overflow: OverflowPolicy { get }
@@ -30,7 +31,8 @@ extension ExecutionOptions {
         do {
             let setup = try Setup(
                 policy(), combination: combination, whileRunning: whileRunning, maxConcurrent: maxConcurrent,
-                capacity: capacity, maxBatch: maxBatch, limit: limit, maxPending: maxPending, overflow: overflow)
+                capacity: capacity, maxBatch: maxBatch, limit: limit, maxPending: maxPending, overflow: overflow,
+                timeLimit: timeLimit.map { CoreDuration($0) })
             require(tolerance >= .zero, "the tolerance is \(tolerance), but must be zero or more", at: site)
             return CheckedOptions(setup: setup, atEnd: atEnd, tolerance: tolerance, site: site)
         } catch {

@@ -23,6 +23,10 @@ public struct DebounceOptions: Sendable {
     /// How often executions start, of all keys together: for a service that allows so many calls a minute. What may not
     /// start yet waits, and newer values of its key join it (<doc:Semantics>, section 7). Nil for no limit.
     public var limit: RateLimit?
+    /// How long a handler may run; more than zero. Then its task is cancelled, and if it throws, the execution has
+    /// failed with ``TimeLimitExceeded``. A handler that goes on is *overdue*: an event, a counter and a line in the
+    /// log say so (<doc:Semantics>, section 7). Nil for no limit.
+    public var timeLimit: Duration?
     /// The largest number of keys that are in a burst, have a value that waits to start, or are remembered for their
     /// ``spacing``, at once; at least 1. A submit that would add one ends as ``Outcome/rejected(_:)``. Nil for no
     /// limit.
@@ -41,7 +45,8 @@ public struct DebounceOptions: Sendable {
     /// Creates options with default values.
     public init(
         delayRule: DelayRule? = nil, spacing: Duration? = nil, maxBatch: Int? = nil,
-        maxConcurrent: Int? = nil, limit: RateLimit? = nil, capacity: Int? = nil, maxPending: Int? = nil,
+        maxConcurrent: Int? = nil, limit: RateLimit? = nil, timeLimit: Duration? = nil, capacity: Int? = nil,
+        maxPending: Int? = nil,
         overflow: OverflowPolicy = .reject, atEnd: EndPolicy = .executeWhenDue, tolerance: Duration = .zero
     ) {
         self.delayRule = delayRule
@@ -49,6 +54,7 @@ public struct DebounceOptions: Sendable {
         self.maxBatch = maxBatch
         self.maxConcurrent = maxConcurrent
         self.limit = limit
+        self.timeLimit = timeLimit
         self.capacity = capacity
         self.maxPending = maxPending
         self.overflow = overflow

@@ -19,9 +19,12 @@ public struct Event<Key: Sendable>: Sendable {
         /// An execution has begun: its handler has been sent to the actor or queue where it runs; with
         /// `removingDuplicates`, its handler is about to be called.
         case started
+        /// The handler goes on although its time limit is over: for as much time again, or at once if it is synchronous
+        /// and cannot be told to stop. It holds its key and its slot.
+        case overdue
         /// The handler has returned.
         case executed
-        /// The handler has thrown.
+        /// The handler has thrown, perhaps since its time limit was over.
         case failed
         /// A cancel or a shut-down dropped what was pending or waiting, or stopped a running execution.
         case cancelled

@@ -1,8 +1,8 @@
 /// How many submits there were, and what has become of each (<doc:Semantics>, section 6): the result of
 /// `debouncer.counters`.
 ///
-/// All counts but ``restarted`` are of submits, not of executions. None is ever lost: at every instant ``submitted`` is
-/// the sum of the others.
+/// All counts but ``restarted`` and ``overdue`` are of submits, not of executions. None is ever lost: at every instant
+/// ``submitted`` is the sum of the others.
 @frozen
 public struct Counters: Hashable, Sendable {
     /// All submits so far.
@@ -29,6 +29,8 @@ public struct Counters: Hashable, Sendable {
     /// How often the values of an interrupted execution went back, under `.restart`: a number of executions, beside the
     /// sum.
     public var restarted = 0
+    /// How many executions went on after their time limit: a number of executions, beside the sum.
+    public var overdue = 0
 
     /// Creates counters that are all zero.
     public init() {}

@@ -13,7 +13,8 @@ package struct KeyExecutions {
         /// The instant of the oldest of these.
         let first: CoreInstant
         var phase: Phase
-        /// A number that the driver has attached; `UInt.max` for none.
+        /// A number that the driver has attached; `UInt.max` for none. An even one says that the handler has not begun,
+        /// if it is synchronous.
         var attachment: UInt
         /// The callers that wait for its end.
         var waiters: [WaiterID]
@@ -33,9 +34,13 @@ package struct KeyExecutions {
             case .running: .running
             case .superseded, .cancelled, .replaced: .cancelling
             case .interrupted: .interrupting
+            case .expired: .expired
             case .telling: .telling
             }
         }
+
+        /// Whether the handler has begun, as far as the driver says.
+        var hasEntered: Bool { attachment & 1 == 1 }
     }
 
     /// What an execution that has started is doing.
@@ -48,6 +53,8 @@ package struct KeyExecutions {
         case interrupted
         /// The same, and it is being cancelled by a `cancel` that includes what is running.
         case cancelled
+        /// The same, and it is being cancelled since its time limit is over: if it throws, it has failed.
+        case expired
         /// The same, and its submits have ended already, since a newer value fell due.
         case replaced
         /// Its handler has ended, and this many steps of telling its outcome have not.
@@ -195,7 +202,7 @@ package struct KeyExecutions {
     mutating func replaceRuns() -> [Run] {
         var replaced: [Run] = []
         changeRuns { run in
-            guard run.phase == .running || run.phase == .cancelled else { return }
+            guard run.phase == .running || run.phase == .cancelled || run.phase == .expired else { return }
             replaced.append(run)
             run.phase = .replaced
         }

@@ -47,6 +47,8 @@ public struct PolicyError: Error, Hashable, Sendable {
         case bucketRateBelowOne
         /// The burst of a bucket is less than 1.
         case bucketBurstBelowOne
+        /// The time limit of an execution is not more than zero.
+        case timeLimitNotPositive
         /// `cancelRunning`, `replace` or `share` together with collecting or merging: values would be lost.
         case overlapLosesValues
     }
@@ -94,6 +96,7 @@ extension PolicyError: CustomStringConvertible {
         case .burstOutOfRange: text("burst", "\(given)", "must be from 1 to the limit of \(bound)")
         case .bucketRateBelowOne: belowOne("rate of the bucket")
         case .bucketBurstBelowOne: belowOne("burst of the bucket")
+        case .timeLimitNotPositive: text("timeLimit", duration, "must be more than zero")
         case .overlapLosesValues where given == 1:
             "whileRunning is replace, which would lose values that are collected or merged: use restart"
         case .overlapLosesValues where given == 2:
@@ -163,6 +166,10 @@ extension PolicyError {
     package static func bucketRateBelowOne(_ rate: Int) -> Self { Self(.bucketRateBelowOne, Int64(rate)) }
 
     package static func bucketBurstBelowOne(_ burst: Int) -> Self { Self(.bucketBurstBelowOne, Int64(burst)) }
+
+    package static func timeLimitNotPositive(_ limit: CoreDuration) -> Self {
+        Self(.timeLimitNotPositive, limit.nanoseconds)
+    }
 
     package static func overlapLosesValues(_ rule: OverlapPolicy) -> Self {
         switch rule {

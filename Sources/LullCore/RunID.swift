@@ -25,13 +25,15 @@ package enum RunState: Hashable, Sendable {
     case cancelling
     /// The same, under ``OverlapPolicy/restart``: if its handler throws, its values go back.
     case interrupting
+    /// It is running, and is to be cancelled, since its time limit is over: if its handler throws, it has failed.
+    case expired
     /// Its handler has ended, and its outcome is being told: see ``SlotEngine/told(_:)``.
     case telling
     /// It has ended, and its outcome has been told.
     case ended
 
     /// Whether it is to be cancelled.
-    package var isCancelling: Bool { self == .cancelling || self == .interrupting }
+    package var isCancelling: Bool { self == .cancelling || self == .interrupting || self == .expired }
 
     /// Whether the handler has not ended.
     package var isRunning: Bool { self == .running || isCancelling }
@@ -53,7 +55,7 @@ package enum Ending: Hashable, Sendable {
 package enum Verdict: Hashable, Sendable {
     /// The handler returned.
     case executed
-    /// The handler threw.
+    /// The handler threw, perhaps since its time limit was over.
     case failed
     /// It was cancelled for a newer value, and threw.
     case superseded

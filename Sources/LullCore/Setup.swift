@@ -18,6 +18,10 @@ package struct Setup: Hashable, Sendable {
     package let maxBatch: Int
     /// How often executions may start, of all keys together; nil for no limit.
     package let limit: RateLimit?
+    /// How long an execution may run; infinite for no limit.
+    package let timeLimit: CoreDuration
+    /// Whether handlers are synchronous: they cannot be told to stop.
+    package var isSynchronous = false
     /// Whether an execution may end as ``Ending/unchanged``, which gives its start back to the limit.
     package var removesDuplicates = false
     /// The greatest number of submits that are pending at once; `Int.max` for no limit.
@@ -27,12 +31,12 @@ package struct Setup: Hashable, Sendable {
 
     /// Creates a setup from settings that obey the rules (<doc:Semantics>, section 10); nil stands for no limit.
     ///
-    /// - Throws: ``PolicyError`` if a number is less than 1, if the `limit` breaks a rule, if `maxBatch` is given where
-    ///   an execution gets one value, or if values that are collected would be lost.
+    /// - Throws: ``PolicyError`` if a number is less than 1, if the `limit` or the `timeLimit` breaks a rule, if
+    ///   `maxBatch` is given where an execution gets one value, or if values that are collected would be lost.
     package init(
         _ policy: Policy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
         maxConcurrent: Int? = nil, capacity: Int? = nil, maxBatch: Int? = nil, limit: RateLimit? = nil,
-        maxPending: Int? = nil, overflow: OverflowPolicy = .reject
+        maxPending: Int? = nil, overflow: OverflowPolicy = .reject, timeLimit: CoreDuration? = nil
     ) throws(PolicyError) {
         if let maxConcurrent, maxConcurrent < 1 { throw .maxConcurrentBelowOne(maxConcurrent) }
         if let capacity, capacity < 1 { throw .capacityBelowOne(capacity) }
@@ -43,6 +47,7 @@ package struct Setup: Hashable, Sendable {
             if combination != .collect { throw .maxBatchOfOneValue(maxBatch) }
         }
         try limit?.check()
+        if let timeLimit, timeLimit <= .zero { throw .timeLimitNotPositive(timeLimit) }
         self.policy = policy
         self.combination = combination
         self.whileRunning = whileRunning
@@ -52,7 +57,13 @@ package struct Setup: Hashable, Sendable {
         self.limit = limit
         self.maxPending = maxPending ?? .max
         self.overflow = overflow
+        self.timeLimit = timeLimit ?? .infinite
     }
+
+    var hasTimeLimit: Bool { timeLimit < .infinite }
+
+    /// Whether it matters when an execution starts, and not only that it does.
+    package var countsStarts: Bool { limit != nil || hasTimeLimit }
 
     /// Whether the order of the submits that are kept matters.
     package var keepsOrder: Bool { maxPending < .max && overflow == .dropOldest }

@@ -5,6 +5,7 @@ extension SlotEngine {
     /// Carries out a call on one key: a flush or a cancel.
     package mutating func call(_ kind: Sweep.Kind, at index: UInt32, _ instant: CoreInstant) {
         let now = advanceNow(to: instant)
+        passTimeLimits()
         if index != .max, applyPendingSweeps(to: index) { apply(kind, to: index, at: now) }
         startLimited()
     }
@@ -53,6 +54,7 @@ extension SlotEngine {
             executions.pointee.cancel(.superseded)
             if running {
                 executions.pointee.cancel(.interrupted)
+                executions.pointee.cancel(.expired)
                 cancelRuns(of: executions, .cancelled)
             }
             drop(slot)
@@ -117,7 +119,7 @@ extension SlotEngine {
         // With no gate open any more, no entry is current but those of resting gates.
         deadlines.removeAll()
         if policy.spacing == .zero { idleQueue.removeAll() }
-        nextAlarm = startAlarm
+        nextAlarm = min(startAlarm, timeLimitAlarm)
     }
 
     /// The slots of all keys, in the order in which their bursts began.

@@ -149,6 +149,7 @@ extension SlotEngine {
         tally.pending -= size
         tally.running += size
         executions.pointee.add(KeyExecutions.Run(serial: startCount, size: size, due: due, waiters: waiters))
+        if setup.hasTimeLimit { limitTime(of: RunID(slot: executions.pointee.slot, serial: startCount)) }
         add(.start(slot: executions.pointee.slot, executions: queued, values: size, serial: startCount, due))
     }
 
@@ -274,7 +275,7 @@ extension SlotEngine {
         case (.unchanged, _):
             verdict = .absorbed
             tally.absorbed += ended.size
-        case (.threw, .running), (.threw, .telling), (.threw, .replaced):
+        case (.threw, .running), (.threw, .expired), (.threw, .telling), (.threw, .replaced):
             verdict = .failed
             tally.failed += ended.size
         case (.threw, .superseded):

@@ -49,6 +49,7 @@ extension SlotEngine {
     ///   With ``isOverflowing``, there is no second step, unless ``dropOldest(for:)`` makes room.
     package mutating func beginSubmit(at found: UInt32, at instant: CoreInstant, wait: CoreDuration?) -> UInt32 {
         let now = advanceNow(to: instant)
+        passTimeLimits()
         tally.submitted += 1
         isOverflowing = false
         hasMadeRoom = false
@@ -152,7 +153,14 @@ extension SlotEngine {
     package mutating func advance(to instant: CoreInstant, limit: Int) {
         let now = advanceNow(to: instant)
         var budget = limit.multipliedReportingOverflow(by: Self.stepsPerKey).overflow ? .max : limit * Self.stepsPerKey
-        while budget > 0, let entry = deadlines.pop(notAfter: now, budget: &budget) {
+        while budget > 0 {
+            // At one instant, what falls due comes first.
+            if let limit = nextTimeLimit, limit <= now, deadlines.next.map({ limit < $0 }) ?? true {
+                passFirstTimeLimit()
+                budget -= Self.stepsPerKey
+                continue
+            }
+            guard let entry = deadlines.pop(notAfter: now, budget: &budget) else { break }
             guard slots.isCurrent(entry, pending: true) else {
                 budget -= 1
                 continue
@@ -173,7 +181,7 @@ extension SlotEngine {
         }
         forgetIdle(at: now, steps: budget)
         if deadlines.next.map({ $0 > now }) ?? true { startLimited() }
-        nextAlarm = min(deadlines.next ?? .farFuture, startAlarm)
+        nextAlarm = min(deadlines.next ?? .farFuture, startAlarm, timeLimitAlarm)
         // No wake-up is made to forget keys, but one that happens anyway is asked to come back for the rest.
         if let idle = idleQueue.next, idle <= now { nextAlarm = min(nextAlarm, now) }
         if nextAlarm != .farFuture { movesAlarm = true }

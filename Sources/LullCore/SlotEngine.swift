@@ -116,6 +116,9 @@ package struct SlotEngine: ~Copyable {
     var limiter: RateLimiter
     /// The starts that it may have to forget.
     var tentativeStarts: TentativeStarts
+    /// When executions are to be told to stop, and when those that were are overdue, if there is a time limit.
+    var timeLimits = TimeLimitQueue()
+    var overdueTimes = TimeLimitQueue()
     /// The number of keys that hold values.
     package internal(set) var heldCount = 0
     /// What becomes of values that an interrupted execution gives back, and that nothing newer waits for.
@@ -421,6 +424,8 @@ package enum SlotAction {
     case cancel(RunID)
     /// Report that the submits of an execution that goes on have ended so: a newer value has replaced it.
     case replace(RunID, NotExecutedError)
+    /// Report that an execution goes on after its time limit.
+    case overdue(RunID)
     /// Resume a caller that waits.
     case resume(WaiterID)
     /// Release the key of a slot, and free the slot.

@@ -10,6 +10,8 @@ package enum Action<Key, Value> {
     /// Report to the callers that wait for the outcome of an execution what has become of it: a newer value has
     /// replaced it.
     case replace(RunID, NotExecutedError)
+    /// Report that an execution goes on after its time limit.
+    case overdue(RunID)
     /// Report what has become of these values of a key to the callers that wait for their outcome.
     case resolve(Key, Batch<Value>, NotExecutedError)
     /// Resume the caller that waits.

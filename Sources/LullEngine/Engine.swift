@@ -313,6 +313,7 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
                 results.more.append(.resolve(key(of: slot), batch, fate))
             case .cancel(let run): results.more.append(.cancel(run))
             case .replace(let run, let fate): results.more.append(.replace(run, fate))
+            case .overdue(let run): results.more.append(.overdue(run))
             case .resume(let waiter): results.more.append(.resume(waiter))
             case .release(let slot):
                 let key = Cells.key(of: core.slot(slot)).move()

@@ -30,6 +30,7 @@ enum PolicyWords {
             add("limit", "\(limit.starts)/\(text(limit.period))")
             if limit.burst > 1 { add("burst", limit.burst) }
         }
+        if setup.timeLimit < .infinite { add("time-limit", setup.timeLimit) }
         switch setup.whileRunning {
         case .queue: break
         case .cancelRunning(let interrupting): addInterrupting("cancel", interrupting)

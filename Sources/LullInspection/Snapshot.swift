@@ -100,6 +100,7 @@ extension Snapshot.Figures {
             "superseded": .number(counters.superseded), "absorbed": .number(counters.absorbed),
             "cancelled": .number(counters.cancelled), "rejected": .number(counters.rejected),
             "failed": .number(counters.failed), "restarted": .number(counters.restarted),
+            "overdue": .number(counters.overdue),
         ]
     }
 }

@@ -107,6 +107,7 @@ struct PolicyTests {
         #expect(throws: PolicyError.overlapLosesValues(.cancelRunning)) {
             try Setup(policy, combination: .collect, whileRunning: .cancelRunning)
         }
+        #expect(throws: PolicyError.timeLimitNotPositive(0)) { try Setup(policy, timeLimit: 0) }
         let unbounded = try Setup(policy)
         #expect(unbounded.maxConcurrent == .max && unbounded.capacity == .max)
     }
@@ -133,6 +134,7 @@ struct PolicyTests {
         (.capacityBelowOne(0), "the capacity is 0, but must be 1 or more"),
         (.limitBelowOne(0), "the limit is 0, but must be 1 or more"),
         (.limitWithoutPeriod(0), "the limit is over 0s, but must be over more than no time"),
+        (.timeLimitNotPositive(.milliseconds(-5)), "the timeLimit is -5ms, but must be more than zero"),
         (.burstOutOfRange(5, starts: 4), "the burst is 5, but must be from 1 to the limit of 4"),
         (.bucketRateBelowOne(0), "the rate of the bucket is 0, but must be 1 or more"),
         (.bucketBurstBelowOne(-1), "the burst of the bucket is -1, but must be 1 or more"),
@@ -146,14 +148,16 @@ struct PolicyTests {
         let errors: [PolicyError] = [
             .negativeWait(0), .negativeInterval(0), .maxWaitBelowWait(maxWait: 0, wait: 0), .noEdges,
             .maxCountBelowOne(0), .maxCountWithoutTrailing(0), .negativeSpacing(0), .spacingWithoutTrailing(0),
-            .maxConcurrentBelowOne(0), .maxPendingBelowOne(0), .capacityBelowOne(0), .maxBatchBelowOne(0),
+            .maxConcurrentBelowOne(0), .timeLimitNotPositive(0), .maxPendingBelowOne(0), .capacityBelowOne(0),
+            .maxBatchBelowOne(0),
             .maxBatchOfOneValue(0), .maxRunningBelowOne(0), .limitBelowOne(0), .limitWithoutPeriod(0),
             .burstOutOfRange(0, starts: 0), .bucketRateBelowOne(0), .bucketBurstBelowOne(0),
             .overlapLosesValues(.share),
         ]
         let codes: [PolicyError.Code] = [
             .negativeWait, .negativeInterval, .maxWaitBelowWait, .noEdges, .maxCountBelowOne, .maxCountWithoutTrailing,
-            .negativeSpacing, .spacingWithoutTrailing, .maxConcurrentBelowOne, .maxPendingBelowOne, .capacityBelowOne,
+            .negativeSpacing, .spacingWithoutTrailing, .maxConcurrentBelowOne, .timeLimitNotPositive,
+            .maxPendingBelowOne, .capacityBelowOne,
             .maxBatchBelowOne, .maxBatchOfOneValue, .maxRunningBelowOne, .limitBelowOne, .limitWithoutPeriod,
             .burstOutOfRange, .bucketRateBelowOne, .bucketBurstBelowOne, .overlapLosesValues,
         ]

@@ -298,5 +298,5 @@ extension Story {
 
     static let all =
         due + debounce + spacing + throttle + calls + waiting + combination + running + restarting + telling + limits
-        + rates + batches + overflow
+        + rates + timeLimits + batches + overflow
 }

@@ -50,6 +50,7 @@ struct SnapshotTests {
         #expect(row.number("started") == 3)
         #expect(row.number("executed") == 2)
         #expect(row.number("failed") == 1)
+        #expect(row.number("overdue") == 0)
         #expect(row.number("pending") == 0)
         #expect(row["dueIn"] is NSNull)
         #expect(row.number("running") == 0)

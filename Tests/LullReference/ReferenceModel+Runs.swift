@@ -34,7 +34,7 @@ extension ReferenceModel {
         for number in keys[index].running.indices {
             let run = keys[index].running[number]
             let limit = setup.policy.kind == .debounce ? setup.policy.maxWait.map { later(run.first, by: $0) } : nil
-            guard run.fateIfItThrows == .failed, run.telling == nil, !run.isInterrupted,
+            guard run.fateIfItThrows == .failed, run.telling == nil, !run.isInterrupted, !run.isExpired,
                 limit.map({ instant < $0 }) ?? true
             else { continue }
             keys[index].running[number].isInterrupted = true
@@ -50,7 +50,7 @@ extension ReferenceModel {
             keys[index].running[number].isReplaced = true
             let isCancelled = run.fateIfItThrows == .cancelled
             for value in run.values { fates[value] = isCancelled ? .cancelled : .superseded }
-            if !isCancelled { events.append(.stop(run.number)) }
+            if !isCancelled, !run.isExpired { events.append(.stop(run.number)) }
         }
     }
 
@@ -58,7 +58,7 @@ extension ReferenceModel {
     mutating func joins(_ number: Int, _ index: Int) -> Bool {
         let key = keys[index]
         guard setup.whileRunning == .share, key.values.isEmpty, key.waiting == nil, let run = key.running.first,
-            run.telling == nil, run.fateIfItThrows == .failed
+            run.telling == nil, run.fateIfItThrows == .failed, !run.isExpired
         else { return false }
         keys[index].running[0].values.append(number)
         keys[index].running[0].count += 1
@@ -112,6 +112,7 @@ extension ReferenceModel {
         for run in keys[index].running.indices
         where keys[index].running[run].fateIfItThrows == .failed && keys[index].running[run].telling == nil
             && !keys[index].running[run].isInterrupted && !keys[index].running[run].isReplaced
+            && !keys[index].running[run].isExpired
         {
             keys[index].running[run].fateIfItThrows = fate
             events.append(.stop(keys[index].running[run].number))
@@ -181,7 +182,7 @@ extension ReferenceModel {
         events.append(.start(execution))
         for value in values { fates[value] = .running }
         keys[index].running.append(
-            Run(number: execution.run, values: values, count: count, first: waiting.due.first))
+            Run(number: execution.run, values: values, count: count, first: waiting.due.first, startedAt: now))
         for waiter in waiters.indices {
             guard let last = waiters[waiter].keys[key] else { continue }
             waiters[waiter].runs.append(execution.run)

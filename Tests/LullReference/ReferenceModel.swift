@@ -38,6 +38,13 @@ public struct ReferenceModel: Sendable {
         var isInterrupted = false
         /// Whether its submits were superseded while it ran.
         var isReplaced = false
+        /// When it started.
+        var startedAt: Int
+        /// Whether its time limit has passed, and whether it was the first to tell it to stop.
+        var hasPassedLimit = false
+        var isExpired = false
+        /// Whether it was told that it goes on.
+        var isOverdue = false
         /// Once its handler has ended: how many steps of telling its outcome have not.
         var telling: Int?
         /// How its submits end if it throws.
@@ -71,6 +78,8 @@ public struct ReferenceModel: Sendable {
     var limitedStarts: [(run: Int, at: Int)] = []
     /// How often values went back.
     public internal(set) var restarts = 0
+    /// How many executions went on after their time limit.
+    public internal(set) var overdueExecutions = 0
     /// Once nothing is held any more: whether what goes back is flushed or cancelled.
     var flushesHeld: Bool?
 
@@ -88,6 +97,11 @@ public struct ReferenceModel: Sendable {
         while true {
             let changing = keys.indices.filter { isOpen($0) && nextChange($0) <= now }
             let next = changing.min { (nextChange($0), keys[$0].burst) < (nextChange($1), keys[$1].burst) }
+            // At one instant, what falls due comes before what a time limit asks for.
+            if let limit = nextTimeLimit, limit.at <= now, next.map({ limit.at < nextChange($0) }) ?? true {
+                passTimeLimit(limit.key, limit.run)
+                continue
+            }
             guard let next else { return startLimited() }
             if let due = keys[next].gate.change() { fallDue(next, takeValues(next), due) }
         }
@@ -269,8 +283,10 @@ public struct ReferenceModel: Sendable {
                 keys[index].running[run].fateIfItThrows = .cancelled
             }
             if running {
-                for run in keys[index].running.indices where keys[index].running[run].isInterrupted {
+                for run in keys[index].running.indices
+                where keys[index].running[run].isInterrupted || keys[index].running[run].isExpired {
                     keys[index].running[run].isInterrupted = false
+                    keys[index].running[run].isExpired = false
                     keys[index].running[run].fateIfItThrows = .cancelled
                 }
                 cancelRuns(index, .cancelled)
@@ -308,10 +324,11 @@ public struct ReferenceModel: Sendable {
     }
 
     /// When time has to be advanced next, before the far future: the earliest due instant, or when the limit allows a
-    /// start.
+    /// start, or when a time limit asks for something.
     public var alarm: Int? {
         let starts = waitsForLimit ? setup.limit?.next(tat) : nil
-        return (keys.compactMap { $0.gate.due } + (starts.map { [$0] } ?? [])).filter { $0 < .max }.min()
+        let limits = [starts, nextTimeLimit?.at].compactMap { $0 }
+        return (keys.compactMap { $0.gate.due } + limits).filter { $0 < .max }.min()
     }
 
     /// Returns when what is pending under a key, or under any, is due, as if everything due by `instant` had been done.

@@ -137,6 +137,11 @@ public struct ReferenceSetup: Hashable, Sendable {
     /// What a submit beyond that does.
     public var overflow = OverflowPolicy.reject
 
+    /// How long an execution may run, if there is a limit.
+    public var timeLimit: Int?
+    /// Whether handlers cannot be told to stop.
+    public var isSynchronous = false
+
     /// Creates a setup from its parts.
     public init(
         _ policy: ReferencePolicy, combination: CombinationRule = .latest, whileRunning: OverlapPolicy = .queue,
@@ -169,6 +174,7 @@ extension ReferenceSetup: CustomStringConvertible {
         if let maxBatch { words.append("maxBatch \(maxBatch)") }
         if let limit { words.append("limit \(limit.starts) in \(limit.period), burst \(limit.burst)") }
         if let maxPending { words.append("maxPending \(maxPending) \(overflow)") }
+        if let timeLimit { words.append("timeLimit \(timeLimit)\(isSynchronous ? " synchronous" : "")") }
         if removesDuplicates { words.append("removing duplicates") }
         return words.joined(separator: ", ")
     }
@@ -257,6 +263,8 @@ public enum ReferenceEvent: Hashable, Sendable {
     case start(ReferenceExecution)
     /// Cancel a running execution, by its number.
     case stop(Int)
+    /// Tell that an execution, by its number, goes on after its time limit.
+    case overdue(Int)
     /// Resume the caller with this number.
     case resume(Int)
 }

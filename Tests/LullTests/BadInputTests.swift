@@ -74,6 +74,10 @@ struct BadInputTests {
                 _ = Debouncer(for: .seconds(2), combining: .merge(+=), whileRunning: .cancelRunning) { (_: Int) in }
             }
             #expect(message(lost).contains("use restart, or keep the latest value"))
+            let timeLimit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = Throttler(every: .seconds(2), options: .init(timeLimit: .zero)) { (_: Int) in }
+            }
+            #expect(message(timeLimit).contains("Lull: the timeLimit is 0s, but must be more than zero"))
             let tolerance = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
                 _ = Debouncer(for: .seconds(2), options: .init(tolerance: .seconds(-1))) { (_: Int) in }
             }

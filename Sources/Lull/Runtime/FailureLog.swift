@@ -29,6 +29,25 @@ func logFailure(_ error: any Error, of key: String, _ kind: Policy.Kind, madeAt 
     #endif
 }
 
+/// Logs that a handler goes on after its time limit, where nobody observes it.
+func logOverdue(
+    _ key: String, _ kind: Policy.Kind, madeAt site: SourceSite, limit: Duration, isSynchronous: Bool
+) {
+    let time = "\(isSynchronous ? "" : "twice ")its time limit of \(limit.text)"
+    let name = name(of: kind)
+    #if canImport(os)
+        logger.error(
+            """
+            Lull: the handler of \(key, privacy: .private), \(name, privacy: .public) made at \
+            \(site.description, privacy: .public), has run for more than \(time, privacy: .public)
+            """)
+    #else
+        logLine(
+            "Lull: the handler of \(key), \(name) made at \(site), has run for more than \(time)",
+            kind: "a handler has run for too long")
+    #endif
+}
+
 /// Returns what a message calls a debouncer or a throttler.
 func name(of kind: Policy.Kind) -> String { kind == .debounce ? "debouncer" : "throttler" }
 

@@ -150,8 +150,10 @@ extension Runtime {
         var orders = Orders()
         takeActions(&orders, at: now)
         var steps = deliverySteps(of: run.pointee.companion)
+        let state = engine.state(of: run.pointee.id)
+        let error = state == .expired ? TimeLimitExceeded(Duration(engine.setup.timeLimit)) : error
         // One that was cancelled is no failure.
-        if !engine.state(of: run.pointee.id).isCancelling { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
+        if !state.isCancelling || state == .expired { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
         let verdict = engine.ended(run.pointee.id, .threw, telling: steps)
         var (companion, displaced) = (run.pointee.companion, NotExecutedError?.none)
         if verdict == .interrupted {
@@ -210,6 +212,22 @@ extension Runtime {
         } else if !isTaken {
             logFailure(failure, of: describe(key, of: Value.self), kind, madeAt: site)
         }
+    }
+
+    /// Tells observers that an execution goes on after its time limit, or logs it if there are none. The caller holds
+    /// the lock.
+    func tellOverdue(_ id: RunID, _ orders: inout Orders, at now: CoreInstant) {
+        guard let run = unended(id) else { return }
+        let key = key(of: id.slot)
+        record(.overdue, key, at: now, count: run.pointee.count, cause: run.pointee.cause)
+        guard eventBuffers.isEmpty else { return }
+        let limit = Duration(engine.setup.timeLimit)
+        let isSynchronous = engine.setup.isSynchronous
+        orders.add(
+            .other { [kind, site] in
+                logOverdue(
+                    describe(key, of: Value.self), kind, madeAt: site, limit: limit, isSynchronous: isSynchronous)
+            })
     }
 
     /// Calls code of the user's that is told what became of submits, in a task of its own on its actor.

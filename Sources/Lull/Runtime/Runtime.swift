@@ -26,6 +26,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
         executedValues = isDuplicate.map { ExecutedValues($0) }
         var options = options
         options.setup.removesDuplicates = isDuplicate != nil
+        options.setup.isSynchronous = handler.queue != nil
         self.onFailure = onFailure
         super.init(options, clock: clock, queue: handler.queue, engine: Cells.engine(options.setup))
     }
@@ -222,6 +223,7 @@ package final class Runtime<Key: Hashable & Sendable, Value: Sendable, Output: S
                 if hasObservers { record(.init(fate), key(of: slot), at: now) }
             case .cancel(let run): orders.add(.cancel(run))
             case .replace(let run, let fate): end(run, fate, &orders, at: now)
+            case .overdue(let run): tellOverdue(run, &orders, at: now)
             case .resume(let waiter): orders.add(.resume(waiter))
             case .release(let slot): release(slot, &orders)
             case .retire(let executions): engine.free(executions: executions)

@@ -109,6 +109,8 @@ package class RuntimeCore: @unchecked Sendable {
             /// The same for a single promise, which is not kept with values.
             case tell(AnyObject, NotExecutedError)
             case resume(WaiterID)
+            /// Something rare.
+            case other(() -> Void)
         }
 
         /// The first one: mostly it is the only one, which takes no allocation.
@@ -167,6 +169,7 @@ package class RuntimeCore: @unchecked Sendable {
         case .resolve(let companion, let fate): resolve(companion, fate)
         case .tell(let promise, let fate): tell(promise, fate)
         case .resume(let waiter): lock.withLock { waiters.removeValue(forKey: waiter) }?.deliver()
+        case .other(let body): body()
         }
     }
 
@@ -315,18 +318,18 @@ package class RuntimeCore: @unchecked Sendable {
         }
     }
 
-    /// Takes the lock to report an end. If there are observers or a limit, reads the clock first, and not under the
-    /// lock: it may be the user's.
+    /// Takes the lock to report an end. If there are observers, a limit or a time limit, reads the clock first, and not
+    /// under the lock: it may be the user's.
     ///
     /// - Returns: The present instant for the observers.
     final func lockForEnd() -> CoreInstant {
         lock.lock()
-        guard hasObservers || engine.setup.limit != nil else { return .farPast }
+        guard hasObservers || engine.setup.countsStarts else { return .farPast }
         lock.unlock()
         let now = self.now
         lock.lock()
-        // The limit counts what the end lets start as of now.
-        if engine.setup.limit != nil { engine.advanceNow(to: now) }
+        // Limits count what the end lets start as of now.
+        if engine.setup.countsStarts { engine.advanceNow(to: now) }
         return now
     }
 

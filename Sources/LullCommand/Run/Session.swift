@@ -124,7 +124,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             case .start(let execution):
                 if let ending = start(execution, at: now) { actions += end(execution.run, ending, at: now) }
             case .cancel(let run): loop.stop(Int64(run.serial), at: now)
-            case .resolve, .replace, .resume, .release: break
+            case .resolve, .replace, .overdue, .resume, .release: break
             }
             next += 1
         }

@@ -149,7 +149,7 @@ struct Simulation: ~Copyable {
                 if let run = running?.remove(run) {
                     actions.insert(contentsOf: end(run, .threw, at: now).reversed(), at: 0)
                 }
-            case .replace, .resume, .release:
+            case .replace, .overdue, .resume, .release:
                 break
             }
         }

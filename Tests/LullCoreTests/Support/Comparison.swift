@@ -15,6 +15,7 @@ final class Comparison {
     private var fates: [ReferenceFate] = []
     private var starts: [ReferenceExecution] = []
     private var stops: [Int] = []
+    private var overdue: [Int] = []
     private var resumes: [Int] = []
     /// The engine's executions by their own numbers, and by those of the model.
     private var executions: [Int: Execution<String, Int>] = [:]
@@ -234,6 +235,7 @@ final class Comparison {
             case .cancel(let run): stops.append(Int(run.serial))
             case .replace(let run, let fate): for value in values(of: run) { fates[value] = ReferenceFate(fate) }
             case .resolve(_, let batch, let fate): for value in batch.values { fates[value] = ReferenceFate(fate) }
+            case .overdue(let run): overdue.append(Int(run.serial))
             case .resume(let waiter): resumes.append(waiter)
             case .release: break
             }
@@ -264,11 +266,13 @@ final class Comparison {
     }
 
     private func differences() -> String? {
-        var (expectedStarts, expectedStops, expectedResumes): ([ReferenceExecution], [Int], [Int]) = ([], [], [])
+        var (expectedStarts, expectedResumes): ([ReferenceExecution], [Int]) = ([], [])
+        var (expectedStops, expectedOverdue): ([Int], [Int]) = ([], [])
         for event in model.events {
             switch event {
             case .start(let execution): expectedStarts.append(execution)
             case .stop(let run): expectedStops.append(run)
+            case .overdue(let run): expectedOverdue.append(run)
             case .resume(let waiter): expectedResumes.append(waiter)
             }
         }
@@ -286,13 +290,15 @@ final class Comparison {
             if renamed != expected { return "starts \(starts) instead of \(expectedStarts)" }
         }
         let namedStops = expectedStops.compactMap { runs[$0]?.serial }.map { Int($0) }
+        let namedOverdue = expectedOverdue.compactMap { runs[$0]?.serial }.map { Int($0) }
+        if overdue.sorted() != namedOverdue.sorted() { return "overdue \(overdue) instead of \(namedOverdue)" }
         if stops.sorted() != namedStops.sorted() { return "stops \(stops) instead of \(namedStops)" }
         if resumes.sorted() != expectedResumes.sorted() { return "resumes \(resumes) instead of \(expectedResumes)" }
         if fates != model.fates { return "the fates are \(fates) instead of \(model.fates)" }
-        let counters = Counters(model.fates, restarts: model.restarts)
+        let counters = Counters(model.fates, restarts: model.restarts, overdue: model.overdueExecutions)
         if engine.counters != counters { return "the counters are \(engine.counters) instead of \(counters)" }
         executionCount += starts.count
-        (starts, stops, resumes) = ([], [], [])
+        (starts, stops, overdue, resumes) = ([], [], [], [])
         return unseenDifferences()
     }
 

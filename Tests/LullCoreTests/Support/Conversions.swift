@@ -64,7 +64,8 @@ extension Setup {
             Policy(setup.policy), combination: combination, whileRunning: whileRunning,
             maxConcurrent: setup.maxConcurrent, capacity: setup.capacity, maxBatch: setup.maxBatch,
             limit: setup.limit.map { RateLimit(starts: $0.starts, period: CoreDuration($0.period), burst: $0.burst) },
-            maxPending: setup.maxPending, overflow: overflow)
+            maxPending: setup.maxPending, overflow: overflow, timeLimit: setup.timeLimit.map { CoreDuration($0) })
+        isSynchronous = setup.isSynchronous
         removesDuplicates = setup.removesDuplicates
     }
 }
@@ -119,9 +120,10 @@ extension ReferenceExecution {
 
 extension Counters {
     /// Creates the counters that add up the reference model's fates.
-    init(_ fates: [ReferenceFate], restarts: Int) {
+    init(_ fates: [ReferenceFate], restarts: Int, overdue: Int) {
         self.init()
         restarted = restarts
+        self.overdue = overdue
         submitted = fates.count
         for fate in fates {
             switch fate {

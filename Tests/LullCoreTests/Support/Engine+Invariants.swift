@@ -137,6 +137,7 @@ extension SlotEngine {
                 awaited[waiter, default: 0] += 1
             }
         }
+        broken.unless(nextAlarm <= timeLimitAlarm, "the alarm is in time for the time limits")
         broken.unless(runningCount == running, "\(running) executions are running, not \(runningCount)")
         broken.unless(runningCount <= setup.maxConcurrent, "no more executions run than may")
         for waiter in sweeps.compactMap({ $0.waiter }) { awaited[waiter, default: 0] += 1 }

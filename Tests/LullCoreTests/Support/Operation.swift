@@ -67,7 +67,7 @@ struct Trial: Sendable {
     init(length: Int, keys: ClosedRange<Int> = 1...6, using random: inout SplitMix) {
         isLazy = random.oneIn(4)
         setup = ReferenceSetup(random: &random)
-        if isLazy { (setup.maxConcurrent, setup.limit) = (nil, nil) }
+        if isLazy { (setup.maxConcurrent, setup.limit, setup.timeLimit) = (nil, nil, nil) }
         if keys.lowerBound > 6 { setup.maxPending = setup.maxPending.map { $0 * keys.lowerBound / 4 } }
         if keys.lowerBound > 6 { setup.capacity = setup.capacity.map { $0 * keys.lowerBound / 4 } }
         let keys = (0..<Int.random(in: keys, using: &random)).map {
@@ -146,6 +146,10 @@ extension ReferenceSetup {
             limit = Limit(starts, per: period, burst: Int.random(in: 1...starts, using: &random))
         }
         removesDuplicates = random.oneIn(4)
+        if random.oneIn(3) {
+            timeLimit = random.oneIn(12) ? random.pick([.max, .max - 5]) : Int.random(in: 1...12, using: &random)
+            isSynchronous = random.oneIn(3)
+        }
         if random.oneIn(3) {
             maxPending = random.pick([1, 2, 3, 5, 8])
             overflow = random.pick(OverflowPolicy.allCases)

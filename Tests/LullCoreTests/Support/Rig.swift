@@ -14,6 +14,8 @@ final class Rig {
     private(set) var firsts: [Int] = []
     /// The values whose executions were cancelled.
     private(set) var stopped: [String] = []
+    /// The values whose executions were overdue.
+    private(set) var overdue: [String] = []
     /// The callers that were resumed.
     private(set) var resumed: [WaiterID] = []
     /// The keys that were handed out to be released.
@@ -124,7 +126,8 @@ final class Rig {
     /// The rules of the engine's data that do not hold, and the law of conservation if the fates break it.
     var broken: [String] {
         let rules = engine.checkInvariants()
-        return Counters(Array(fates.values), restarts: engine.counters.restarted) == engine.counters
+        return Counters(Array(fates.values), restarts: engine.counters.restarted, overdue: overdue.count)
+            == engine.counters
             ? rules : rules + ["the counters are those of the fates"]
     }
 
@@ -136,7 +139,8 @@ final class Rig {
         for action in actions.more {
             switch action {
             case .start(let execution): start(execution)
-            case .cancel(let run): stop(run)
+            case .cancel(let run): stopped += values(of: run)
+            case .overdue(let run): overdue += values(of: run)
             case .replace(let run, let fate):
                 for execution in running where execution.execution.run == run {
                     for value in execution.execution.batch.values { fates[value] = ReferenceFate(fate) }
@@ -150,8 +154,9 @@ final class Rig {
         while let value = running.first?.value { end(value) }
     }
 
-    private func stop(_ run: RunID) {
-        stopped += running.filter { $0.execution.run == run }.map { $0.value }
+    /// The value that an execution got last, if it is running.
+    private func values(of run: RunID) -> [String] {
+        running.filter { $0.execution.run == run }.map { $0.value }
     }
 
     private func start(_ execution: Execution<String, String>) {

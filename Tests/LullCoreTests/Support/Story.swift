@@ -15,7 +15,8 @@ struct Story: Sendable, CustomTestStringConvertible {
     /// `throw:1` are how the execution ends that got the value 1 last; `due@3` asks.
     let calls: String
     /// What comes of it, in order: `28 trailing 3 ×3 since 0`, an execution with the edge, its values, the count and
-    /// the oldest submit, and after which call if that was at another instant; `stop 1`, `resume 7`, `due 5`.
+    /// the oldest submit, and after which call if that was at another instant; `stop 1`, `overdue 1`, `resume 7`,
+    /// `due 5`.
     let transcript: String
     /// What has become of values at the end.
     let fates: String
@@ -29,17 +30,18 @@ struct Story: Sendable, CustomTestStringConvertible {
     func play() throws -> (transcript: String, fates: String) {
         let rig = try Rig(Setup(settings()), handlersTakeTime: setup.contains("slow"))
         var log: [String] = []
-        var seen = (executions: 0, stopped: 0, resumed: 0)
+        var seen = (executions: 0, stopped: 0, overdue: 0, resumed: 0)
         for call in calls.split(separator: " ") {
             if let answer = try make(call, rig) { log.append(answer) }
             log += rig.stopped.dropFirst(seen.stopped).map { "stop \($0)" }
+            log += rig.overdue.dropFirst(seen.overdue).map { "overdue \($0)" }
             let time = call.split { "@+>".contains($0) }.dropFirst(call.hasPrefix(">") ? 0 : 1).first
             for (execution, first) in zip(rig.executions, rig.firsts).dropFirst(seen.executions) {
                 let since = execution.contains("×") ? " since \(first)" : ""
                 log.append(execution + since + (execution.prefix { $0 != " " } == time ? "" : " after \(call)"))
             }
             log += rig.resumed.dropFirst(seen.resumed).map { "resume \($0) after \(call)" }
-            seen = (rig.executions.count, rig.stopped.count, rig.resumed.count)
+            seen = (rig.executions.count, rig.stopped.count, rig.overdue.count, rig.resumed.count)
             #expect(rig.broken == [], "after \(call)")
         }
         let values = fates.split(separator: ", ").map { String($0.prefix { $0 != " " }) }
@@ -68,6 +70,8 @@ struct Story: Sendable, CustomTestStringConvertible {
             case "dropNewest": setup.overflow = .dropNewest
             case "dropOldest": setup.overflow = .dropOldest
             case "maxBatch": setup.maxBatch = try number(&words)
+            case "timeLimit": setup.timeLimit = try number(&words)
+            case "synchronous": setup.isSynchronous = true
             case "limit":
                 setup.limit = ReferenceSetup.Limit(
                     try number(&words), per: try number(&words), burst: try number(&words))

@@ -61,6 +61,22 @@ struct WhileRunningSamples {
     }
 
     @Test
+    func `a handler that hangs`() async throws {
+        struct Server {
+            let clock: ManualClock
+            func sync(_ account: Int, _ changes: Int) async throws { try await clock.sleep(for: .seconds(3600)) }
+        }
+        let server = Server(clock: clock)
+        let sync = KeyedDebouncer(for: .seconds(2), options: .init(timeLimit: .seconds(30)), clock: clock) {
+            (account: Int, changes: Int) in
+            try await server.sync(account, changes)
+        }
+        let outcome = clock.task { try await sync.outcome(of: 3, for: 1) }
+        await clock.advance(by: .seconds(40))
+        await #expect(throws: TimeLimitExceeded(.seconds(30))) { try await outcome.value.get() }
+    }
+
+    @Test
     func `one request for all who ask meanwhile`() async throws {
         struct Server {
             let asked = Record<Int>()

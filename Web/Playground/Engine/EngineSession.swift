@@ -103,7 +103,7 @@ final class EngineSession {
             out.append(Int64(key))
             out.append(fate.number)
             append(batch, &out)
-        case .replace, .resume, .release: break  // The page adds no waiters, and its keys are plain numbers.
+        case .replace, .overdue, .resume, .release: break  // The page adds no waiters, and its keys are plain numbers.
         }
     }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Lull
 package import LullDurable
 internal import Testing
-package import TestSupport
+internal import TestSupport
 
 /// Workers whose handlers hang, snooze, fail and give up at random, and that are killed meanwhile: what became of every
 /// submit, by what the workers and the store say.

@@ -52,6 +52,17 @@ struct RunTimeTests {
     }
 
     @Test
+    func `what takes longer than the time limit ends at the limit, and has failed`() throws {
+        #expect(try story("--time-limit 4s") == ["2 3-7 failed", "3 7-11 failed", "4 32-36 failed"])
+        // One that takes as long as that has run its time.
+        #expect(try story("--time-limit 10s") == ["2 3-13 executed", "3 13-23 executed", "4 32-42 executed"])
+        #expect(try story("--while-running cancel --time-limit 4s") == ["2 3-7 cancelled", "3 7-11 failed", "4 32-36 failed"])
+        let summary = try simulate("--wait 2s --run-time 10s --time-limit 4s --format json").output
+        #expect(summary.contains(#""executions":0,"#) && summary.contains(#""failed":3,"#), "\(summary)")
+        #expect(try simulate("--wait 2s --time-limit 4s").errors.contains("--time-limit needs --run-time"))
+    }
+
+    @Test
     func `what is due before the end of the trace starts when it is due, whatever the end does`() throws {
         // Nothing is known of the key of the last line, which only tells the time.
         let late = #"{"at":0,"key":"a","value":1}"# + "\n" + #"{"at":9,"op":"cancel","key":"b"}"#
@@ -76,7 +87,7 @@ struct RunTimeTests {
             ])
         let summary = try simulate("--wait 2s --run-time 10s --format json \(options)").output
         #expect(summary.contains(#""submits":4,"executions":2,"#))
-        #expect(summary.contains(#""interrupted":1,"cancelled":0,"skipped":0,"joinedWhileWaiting":0,"#))
+        #expect(summary.contains(#""interrupted":1,"cancelled":0,"failed":0,"skipped":0,"joinedWhileWaiting":0,"#))
     }
 
     @Test

@@ -151,6 +151,21 @@ struct StoreAnswerTests {
     }
 
     @Test
+    func `without a store a command has its time, too`() throws {
+        func run(_ program: String, _ options: String...) throws -> ToolProcess.Outcome {
+            let arguments = ["run", "--wait", "0", "--key-field", "1", "--time-limit", "300ms"] + options
+            return try lull(arguments + ["--", "sh", "-c", program], input: Array("a\n".utf8))
+        }
+        let stopped = try run("sleep 600", "--stats")
+        #expect(stopped.ending == 1 && stopped.errors.contains("failed 1,"), "\(stopped.errors)")
+        #expect(stopped.errors.contains("key a: it was stopped after its time limit of 300ms"), "\(stopped.errors)")
+        #expect(try run("trap 'exit 0' TERM; sleep 600 & wait").ending == 0)
+        #expect(try run("echo done").output == "done\n")
+        let hung = try run("trap '' TERM; sleep 600", "--kill-after", "1s")
+        #expect(hung.ending == 1 && hung.errors.contains("key a: overdue: it goes on after twice"), "\(hung.errors)")
+    }
+
+    @Test
     func `answers mean nothing without a store, and are refused`() throws {
         for option in ["--snooze-status", "--give-up-status", "--attempts"] {
             let outcome = try lull("run", "--wait", "0", option, "3", "--", "true")

@@ -113,7 +113,7 @@ struct TopPageTests {
     @Test func `names that would break an event are passed on as text`() throws {
         let row =
             #""keys":0,"pending":0,"waiting":0,"dueIn":null,"running":0,"started":0,"submitted":0,"executed":0,"#
-            + #""superseded":0,"absorbed":0,"cancelled":0,"rejected":0,"failed":0,"restarted":0"#
+            + #""superseded":0,"absorbed":0,"cancelled":0,"rejected":0,"failed":0,"restarted":0,"overdue":0"#
         let debouncer = #"{"id":1,"where":"a\r\n\n<script>","kind":"\u2028","policy":"\"","extra":[],\#(row)}"#
         let line = #"{"lull":1,"process":7,"name":"\r\n\r\ndata: x","time":1.5,"left":0,"debouncers":[\#(debouncer)]}"#
         let listener = try socket.startAnswering(line + "\n", staysOpen: true)

@@ -48,7 +48,7 @@ struct RedisLimitStormTests {
         async throws
     {
         let cluster = try TestCluster()
-        let url = try cluster.nodes[0].portURL()
+        let url = cluster.nodes[0].portURL()
         let store = try await RedisStore(url: url)
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -19,7 +19,8 @@ class DebouncerTable {
         { name: "fail", help: "the submits whose handler has thrown", of: ({ row }) => number(row.failed) },
         { name: "policy", help: "its policy, as options of lull", of: ({ row }) => plain(row.policy).slice(0, 1000) },
     ];
-    static outcomes = ["submitted", "started", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "restarted"];
+    static outcomes = ["submitted", "started", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "restarted",
+        "overdue"];
 
     #program;
     #body = element("table").tBodies[0];

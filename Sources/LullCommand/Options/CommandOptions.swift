@@ -161,7 +161,7 @@ struct CommandOptions {
                 policy, combination: self.policy.combination?.combination ?? .latest,
                 whileRunning: self.policy.runningRule ?? usual,
                 maxConcurrent: runs ? jobs ?? CommandOptions.cores : jobs, capacity: maxKeys,
-                maxBatch: self.policy.maxBatch, limit: self.policy.rateLimit)
+                maxBatch: self.policy.maxBatch, limit: self.policy.rateLimit, timeLimit: timeLimit)
         } catch {
             throw Failure(error, subcommand)
         }

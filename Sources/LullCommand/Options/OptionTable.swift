@@ -143,8 +143,10 @@ extension Option {
             "kill-after", .commands, of: [.run, .work], .duration, \.killAfter,
             "how long after SIGTERM a command that is stopped gets SIGKILL (default 5s)"),
         Option(
-            "time-limit", .commands, of: [.run, .work], .positive, \.timeLimit,
-            "a command that has run for D is stopped, and has failed if it then does not end with 0"),
+            "time-limit", .commands, of: [.run, .work, .simulate], .positive, \.timeLimit,
+            "a command that has run for D is stopped, and has failed if it then does not end with 0",
+            but: [.simulate: "an execution that takes longer than D ends after D, and has failed"],
+            .needs("run-time", in: [.simulate])),
         Option(
             "stop-signal", .commands, of: [.run, .work], .signal, \.stopSignal,
             "the signal that stops a command (default TERM)"),

@@ -124,7 +124,10 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
             case .start(let execution):
                 if let ending = start(execution, at: now) { actions += end(execution.run, ending, at: now) }
             case .cancel(let run): loop.stop(Int64(run.serial), at: now)
-            case .resolve, .replace, .overdue, .resume, .release: break
+            case .overdue(let run):
+                guard let key = running[Int64(run.serial)]?.key else { break }
+                report(key, "overdue: it goes on after twice its", of: "commands overdue", at: now)
+            case .resolve, .replace, .resume, .release: break
             }
             next += 1
         }
@@ -164,6 +167,9 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         if case .notStarted = end, loop.options.failsFast, loop.hasFailed {
             _ = engine.cancel(run.key, running: true, at: now)
         }
+        if end.ending == .threw, engine.state(of: run.run) == .expired {
+            report(run.key, "it was stopped after its", of: "commands stopped after their time limit", at: now)
+        }
         perform(self.end(run.run, end.ending, returning: run.batch, at: now), at: now)
     }
 
@@ -173,7 +179,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     private mutating func end(
         _ run: RunID, _ ending: Ending, returning batch: Batch<Record>? = nil, at now: CoreInstant
     ) -> [Action<Key, Record>] {
-        if ending == .threw, !engine.isCancelling(run) {
+        if ending == .threw, !engine.isCancelling(run) || engine.state(of: run) == .expired {
             loop.hasFailed = true
             // Drop before the end of this execution makes room for the next one.
             if loop.options.failsFast {
@@ -183,6 +189,13 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
         }
         guard let batch else { return engine.ended(run, ending, at: now).1.more }
         return engine.ended(run, ending, returning: batch, at: now).1.more
+    }
+
+    /// Reports what has become of a command that exceeds its time limit.
+    private mutating func report(_ key: Key, _ what: String, of kind: String, at now: CoreInstant) {
+        let key = key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): "
+        let limit = DurationText.rounded(engine.setup.timeLimit.nanoseconds)
+        loop.streams.report("\(key)\(what) time limit of \(limit)", of: kind, at: now)
     }
 
     private mutating func reportStatistics() {

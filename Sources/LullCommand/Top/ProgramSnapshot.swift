@@ -28,6 +28,8 @@ struct ProgramSnapshot {
         var rejected: Int64 = 0
         var failed: Int64 = 0
         var restarted: Int64 = 0
+        /// Executions that went on after their time limit.
+        var overdue: Int64 = 0
     }
 
     /// Why a line is no snapshot.
@@ -126,7 +128,7 @@ private struct Members {
         ProgramSnapshot.Outcomes(
             executed: try number("executed"), superseded: try number("superseded"), absorbed: try number("absorbed"),
             cancelled: try number("cancelled"), rejected: try number("rejected"), failed: try number("failed"),
-            restarted: try number("restarted"))
+            restarted: try number("restarted"), overdue: try number("overdue"))
     }
 
     func text(_ name: String) -> String? { values[name].flatMap { JSONText.string($0) } }

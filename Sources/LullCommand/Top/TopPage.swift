@@ -163,6 +163,7 @@ extension ProgramSnapshot.Row {
             "superseded": .number(outcomes.superseded), "absorbed": .number(outcomes.absorbed),
             "cancelled": .number(outcomes.cancelled), "rejected": .number(outcomes.rejected),
             "failed": .number(outcomes.failed), "restarted": .number(outcomes.restarted),
+            "overdue": .number(outcomes.overdue),
         ]
     }
 }

@@ -147,7 +147,9 @@ struct Simulation: ~Copyable {
             case .cancel(let run):
                 // It ends at once: what follows from its end comes after what the same call has asked for.
                 if let run = running?.remove(run) {
-                    actions.insert(contentsOf: end(run, .threw, at: now).reversed(), at: 0)
+                    // One that takes as long as the time limit returns at its end.
+                    let isOver = engine.state(of: run.execution.run) == .expired && running?.end(of: run) == now
+                    actions.insert(contentsOf: end(run, isOver ? .returned : .threw, at: now).reversed(), at: 0)
                 }
             case .replace, .overdue, .resume, .release:
                 break
@@ -179,7 +181,10 @@ struct Simulation: ~Copyable {
         let (verdict, actions) = engine.ended(execution.run, ending, returning: execution.batch, at: now)
         let outcome: StaticString
         switch verdict {
-        case .executed, .failed: outcome = "executed"
+        case .executed: outcome = "executed"
+        case .failed:
+            outcome = "failed"
+            summary.failed += 1
         // No value is compared here.
         case .superseded, .cancelled, .replaced, .absorbed:
             outcome = "cancelled"
@@ -189,7 +194,7 @@ struct Simulation: ~Copyable {
             summary.interrupted += 1
         }
         sampler?.add(
-            .init(from: run.started, to: now, isCut: verdict != .executed && verdict != .failed),
+            .init(from: run.started, to: now, isCut: verdict != .executed),
             of: Int(execution.key.value))
         if format == .jsonl || verdict == .executed {
             show(execution, last: run.last, .init(started: run.started, ended: now, outcome: outcome))
@@ -308,9 +313,12 @@ struct RunTimes<Key: Hashable, Value> {
         mutating get {
             // Some have ended early.
             while oldest < newest, runs[oldest] == nil { oldest += 1 }
-            return runs[oldest]?.started.advanced(by: length) ?? .farFuture
+            return runs[oldest].map { end(of: $0) } ?? .farFuture
         }
     }
+
+    /// When an execution ends that nothing stops.
+    func end(of run: Run) -> CoreInstant { run.started.advanced(by: length) }
 
     /// Removes the execution that ends next, if there is one.
     mutating func removeFirst() -> Run? {

@@ -15,6 +15,8 @@ struct SimulationSummary {
     var hasRunTime = false
     var interrupted = 0
     var cancelled = 0
+    /// The number of executions that took longer than the time limit.
+    var failed = 0
     var skipped = 0
     /// The number of due values that have joined or replaced one that waited to start.
     var joined = 0
@@ -58,7 +60,7 @@ struct SimulationSummary {
         guard hasRunTime, case .object(let members) = whole else { return whole }
         return .object(
             members + [
-                ("interrupted", .number(interrupted)), ("cancelled", .number(cancelled)),
+                ("interrupted", .number(interrupted)), ("cancelled", .number(cancelled)), ("failed", .number(failed)),
                 ("skipped", .number(skipped)), ("joinedWhileWaiting", .number(joined)),
                 ("delayToStart", json(delayToStart)),
             ])
@@ -98,11 +100,11 @@ struct SimulationSummary {
 
     private var whileRunning: String {
         let counts = [
-            (interrupted, "interrupted"), (cancelled, "cancelled"), (skipped, "skipped"),
+            (interrupted, "interrupted"), (cancelled, "cancelled"), (failed, "failed"), (skipped, "skipped"),
             (joined, "joined while waiting"),
         ]
         let shown = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        return shown.isEmpty ? "nothing interrupted, cancelled, skipped or joined" : shown
+        return shown.isEmpty ? "nothing interrupted, cancelled, failed, skipped or joined" : shown
     }
 
     private static func shown(_ distribution: Distribution) -> String {

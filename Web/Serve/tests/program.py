@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-COUNTS = ("submitted", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "restarted")
+COUNTS = ("submitted", "executed", "superseded", "absorbed", "cancelled", "rejected", "failed", "restarted", "overdue")
 
 
 class Debouncer:

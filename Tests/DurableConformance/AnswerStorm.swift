@@ -33,7 +33,7 @@ package struct AnswerStorm: CustomStringConvertible {
                 let value = "\(kill).\(serial)"
                 receipts[value] = try await debouncer.submit(value, for: "key \(serial % 20)")
             }
-            try await lines.wait(for: lines.all.count + .random(in: 10...80))
+            try await lines.wait(for: lines.all.count + .random(in: 1...15))
             workers.removeFirst().kill()
             workers.append(try Child("answer", url, log, "\(kill + 2)"))
         }

@@ -66,7 +66,7 @@ struct StoreAnswerTests {
         ("echo 'retry-after: 2h' >&3; exit 1", "retrying", 7200.0), ("echo 'snooze: 3h' >&3; exit 1", "snoozed", 10800),
         // The last line counts, and more than any status.
         ("echo 'snooze: 1h' >&3; echo 'retry-after: 2h' >&3; exit 75", "retrying", 7200),
-        ("printf ' snooze:90m \\n\\n' >&$LULL_ANSWER", "snoozed", 5400),
+        ("printf ' snooze:90m \\r\\n\\n' >&$LULL_ANSWER", "snoozed", 5400),
         // 4 KiB at most: what came first is forgotten.
         ("yes 'retry-after: 9h' | head -n 1000 >&3; echo 'snooze: 1h' >&3; exit 65", "snoozed", 3600),
         // A child that keeps the descriptor open delays nothing.
@@ -85,6 +85,14 @@ struct StoreAnswerTests {
         let (outcome, run) = try handle("echo '\(line)' >&3; exit 75")
         #expect(outcome.errors.contains("sh wrote on descriptor 3: "), "\(outcome.errors)")
         #expect(run?["state"] as? String == "snoozed")
+    }
+
+    @Test
+    func `a line that says nothing is a failure of a command that would be done`() throws {
+        let (outcome, run) = try handle("printf partial >&2; echo snooze >&3")
+        #expect(outcome.ending == 1 && run?["state"] as? String == "retrying", "\(outcome.errors)")
+        #expect((run?["error"] as? String)?.hasPrefix("sh wrote on descriptor 3: ") == true)
+        #expect(outcome.errorLines[0] == "partial" && outcome.errorLines[1].hasPrefix("lull: sh wrote on descriptor 3"))
     }
 
     @Test

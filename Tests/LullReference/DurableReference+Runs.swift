@@ -70,7 +70,7 @@ extension DurableReference {
 
         /// Whether a run is one that its worker lets go without taking it over.
         func keeps(_ span: Span) -> Bool {
-            span.place == .claimed && span.owner == owner && hanging.contains(span.run ?? 0)
+            (span.place == .claimed || span.place == .backoff) && hanging.contains(span.run ?? 0)
         }
     }
 

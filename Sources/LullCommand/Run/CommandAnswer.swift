@@ -35,6 +35,8 @@ struct CommandAnswer {
 
     private var end: [UInt8] = []
 
+    var isEmpty: Bool { end.isEmpty }
+
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         end += bytes.suffix(Self.limit)
         if end.count > Self.limit { end.removeFirst(end.count - Self.limit) }
@@ -50,7 +52,7 @@ struct CommandAnswer {
 
     /// The last line with any text.
     private var line: String? {
-        end.split(separator: UInt8(ascii: "\n")).reversed().lazy
+        end.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.reversed().lazy
             .map { Terminal.plain(String(decoding: $0, as: UTF8.self)) }.first { !$0.allSatisfy(\.isWhitespace) }
     }
 

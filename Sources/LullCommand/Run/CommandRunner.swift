@@ -20,6 +20,8 @@ struct CommandRunner: ExecutionHandler {
         /// The pipe that is its descriptor for answers, if its run is one of a store.
         var answerPipe: Int32?
         var answer = CommandAnswer()
+        /// Whether it has written anything there.
+        var hasAnswer: Bool { !answer.isEmpty }
         var isStopping = false
         /// How it has ended, while its group has not: the next command of its key has to wait for the whole group.
         var end: ExecutionResult?
@@ -38,6 +40,7 @@ struct CommandRunner: ExecutionHandler {
     private let killAfter: CoreDuration
     private let stopSignal: Int32
     private let statuses: CommandAnswer.Statuses
+    private let hasTimeLimit: Bool
 
     private var supervisor: Supervisor
     /// The running commands, numbered in the order in which they started.
@@ -73,6 +76,7 @@ struct CommandRunner: ExecutionHandler {
         killAfter = options.killAfter ?? .seconds(5)
         stopSignal = options.stopSignal ?? SIGTERM
         statuses = options.answerStatuses
+        hasTimeLimit = options.timeLimit != nil
     }
 
     private static func inheritedEnvironment() -> [Argument] {
@@ -358,11 +362,24 @@ struct CommandRunner: ExecutionHandler {
     /// Returns how a command has ended, and logs a failure.
     private func end(of child: Child, _ status: Int32, _ streams: inout StandardStreams) -> ExecutionResult {
         let ending = lull_ending(status)
-        let how = ending >= 0 ? "failed with status \(ending)" : "was terminated by signal \(-ending)"
+        let how =
+            switch ending {
+            case 0: "asked for another attempt"
+            case 1...: "failed with status \(ending)"
+            default: "was terminated by signal \(-ending)"
+            }
         let lines = child.standardError.lines
         let error = "\(name) \(how)" + (lines.isEmpty ? "" : ": \(lines.joined(separator: "\n"))")
+        // A message follows, of this or of the session.
+        if child.standardError.isLineOpen, hasTimeLimit || !child.isStopping && (ending != 0 || child.hasAnswer) {
+            streams.log.bytes.append(UInt8(ascii: "\n"))
+        }
         if child.isStored, let answer = answer(of: child, ending, error: error, &streams) {
-            if case .snoozed = answer {} else { report(child, how, lines, &streams) }
+            switch answer {
+            case .snoozed: break
+            case .threw(let why): streams.log.report(subject(child.key) + why)
+            default: report(child, how, lines, &streams)
+            }
             return .answered(answer)
         }
         guard ending != 0 else { return .returned }
@@ -377,8 +394,10 @@ struct CommandRunner: ExecutionHandler {
         do throws(Refusal) {
             if let end = try child.answer.handlerEnd(error: error) { return end }
         } catch {
-            let place = "\(name) wrote on descriptor \(CommandAnswer.descriptor)"
-            streams.log.report("\(subject(child.key))\(place): \(error.reason)")
+            let why = "\(name) wrote on descriptor \(CommandAnswer.descriptor): \(error.reason)"
+            // It wanted something else than to be done.
+            if status == 0 { return .threw(why) }
+            streams.log.report(subject(child.key) + why)
         }
         return statuses.handlerEnd(status, error: error)
     }
@@ -386,7 +405,6 @@ struct CommandRunner: ExecutionHandler {
     /// Logs that a command has failed, unless it was told to stop.
     private func report(_ child: Child, _ how: String, _ lines: [String], _ streams: inout StandardStreams) {
         if !child.isStopping {
-            if child.standardError.isLineOpen { streams.log.bytes.append(UInt8(ascii: "\n")) }
             let shown = Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrorColumns)
             let last = shown.isEmpty ? "" : ": \(shown)"
             streams.log.report("\(subject(child.key))\(name) \(how)\(last)")

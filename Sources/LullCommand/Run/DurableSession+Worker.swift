@@ -54,7 +54,7 @@ extension DurableSession {
         case .gaveUp: loop.streams.log.report("\(subject(run)): given up in attempt \(run.attempt), and dead")
         case .snoozed(let time):
             let message = "\(subject(run)): snoozed for \(DurationText.rounded(time.nanoseconds))"
-            loop.streams.report(message, of: "runs snoozed", at: now)
+            loop.streams.report(message, of: "snoozes", at: now)
         case .heartbeat, .overdue, .completed, .released, .interrupted: break
         }
         // The worker may report it again, but does not hold it any more.

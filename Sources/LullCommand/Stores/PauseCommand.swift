@@ -19,7 +19,7 @@ enum PauseCommand {
             )
         }
         if old != nil { return status.pauseLine ?? "\(name) is not paused" }
-        let length = status.pauseEndsIn.map { " for \(DurationText.rounded($0))" } ?? ""
+        let length = time.map { " for \(DurationText.rounded($0.nanoseconds))" } ?? ""
         return "paused \(name)\(length)\(pause.shownReason)"
     }
 }

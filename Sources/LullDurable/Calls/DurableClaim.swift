@@ -10,7 +10,8 @@ package struct DurableClaim: Hashable, Sendable {
     /// it: the answer with that run was lost.
     package var holding: [Int64]
     /// Those of them whose handlers hang, long after their time limit, so that the worker lets their leases end. This
-    /// claim does not take them over: the worker would execute a key twice at once.
+    /// claim does not take them over, whoever has had them since: the worker would execute a key twice at once, or hold
+    /// a run for nothing.
     package var hanging: [Int64]
     /// How many more runs the worker can take.
     package var limit: Int
@@ -27,7 +28,7 @@ package struct DurableClaim: Hashable, Sendable {
     /// Whether a row's run is one of those that this claim does not take over.
     package func isHanging(_ run: DurableRow.Run?) -> Bool {
         guard !hanging.isEmpty, let run else { return false }
-        return !run.isInBackoff && run.owner == terms.owner && hanging.contains(run.id)
+        return hanging.contains(run.id)
     }
 
     /// The terms of a claim.

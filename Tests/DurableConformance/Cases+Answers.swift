@@ -139,11 +139,11 @@ extension ConformanceCase {
             #expect(try await fixture.complete(run, by: 1) == .leaseLost)
             // Should the other one hang, too, or fail, the first does not get it back: it could not execute it.
             fixture.pass(100)
-            #expect(try await fixture.hangingClaim(run, by: 1).runs == [])
+            #expect(try await fixture.hangingClaim(run, by: 1).runs.allSatisfy { $0.id != run.id })
             let third = try await fixture.claimOne(by: 3)
             #expect(third.id == run.id && third.attempt == 3)
             try await fixture.fail(third, by: 3, retry: 0)
-            #expect(try await fixture.hangingClaim(run, by: 1).runs == [])
+            #expect(try await fixture.hangingClaim(run, by: 1).runs.allSatisfy { $0.id != run.id })
             #expect(try await fixture.complete(try await fixture.claimOne(by: 2, maxAttempts: 9), by: 2) == .accepted)
         },
         ConformanceCase("a lone worker whose handler hangs may still end its run after the end of the lease") {

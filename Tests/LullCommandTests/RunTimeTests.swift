@@ -56,7 +56,9 @@ struct RunTimeTests {
         #expect(try story("--time-limit 4s") == ["2 3-7 failed", "3 7-11 failed", "4 32-36 failed"])
         // One that takes as long as that has run its time.
         #expect(try story("--time-limit 10s") == ["2 3-13 executed", "3 13-23 executed", "4 32-42 executed"])
-        #expect(try story("--while-running cancel --time-limit 4s") == ["2 3-7 cancelled", "3 7-11 failed", "4 32-36 failed"])
+        #expect(
+            try story("--while-running cancel --time-limit 4s")
+                == ["2 3-7 cancelled", "3 7-11 failed", "4 32-36 failed"])
         let summary = try simulate("--wait 2s --run-time 10s --time-limit 4s --format json").output
         #expect(summary.contains(#""executions":0,"#) && summary.contains(#""failed":3,"#), "\(summary)")
         #expect(try simulate("--wait 2s --time-limit 4s").errors.contains("--time-limit needs --run-time"))

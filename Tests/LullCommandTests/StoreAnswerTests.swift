@@ -121,8 +121,9 @@ struct StoreAnswerTests {
 
     @Test
     func `a command that ends with 0 although its time was over is executed`() throws {
+        // Long enough for a shell to begin.
         let program = "trap 'exit 0' TERM; sleep 600 & wait"
-        let (outcome, run) = try handle(program, "--time-limit 300ms")
+        let (outcome, run) = try handle(program, "--time-limit 3s")
         #expect(outcome.ending == 0 && run == nil, "\(outcome.errors)")
         #expect(try store.status() == [:])
     }
@@ -130,16 +131,16 @@ struct StoreAnswerTests {
     @Test
     func `the signal that stops a command is the one that was asked for`() throws {
         let program = "trap 'echo told; exit 1' USR2; sleep 600 & wait"
-        let (outcome, _) = try handle(program, "--time-limit 300ms --stop-signal USR2")
+        let (outcome, _) = try handle(program, "--time-limit 3s --stop-signal USR2")
         #expect(outcome.output == "told\n", "\(outcome.errors)")
     }
 
     @Test
     func `a command that does not react is overdue, and killed`() throws {
         let (outcome, run) = try handle(
-            "trap '' TERM; sleep 600", "--time-limit 200ms --kill-after 1s --backoff 1h..1h")
+            "trap '' TERM; sleep 600", "--time-limit 2s --kill-after 4s --backoff 1h..1h")
         #expect(outcome.ending == 1 && run?["attempt"] as? Int == 1)
-        #expect(outcome.errors.contains("overdue: it goes on after twice its time limit of 200ms"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("overdue: it goes on after twice its time limit of 2s"), "\(outcome.errors)")
         #expect(try store.object("status --json")["overdue"] as? Int == 1)
     }
 
@@ -160,16 +161,16 @@ struct StoreAnswerTests {
 
     @Test
     func `without a store a command has its time, too`() throws {
-        func run(_ program: String, _ options: String...) throws -> ToolProcess.Outcome {
-            let arguments = ["run", "--wait", "0", "--key-field", "1", "--time-limit", "300ms"] + options
+        func run(_ program: String, _ limit: String, _ options: String...) throws -> ToolProcess.Outcome {
+            let arguments = ["run", "--wait", "0", "--key-field", "1", "--time-limit", limit] + options
             return try lull(arguments + ["--", "sh", "-c", program], input: Array("a\n".utf8))
         }
-        let stopped = try run("sleep 600", "--stats")
+        let stopped = try run("sleep 600", "300ms", "--stats")
         #expect(stopped.ending == 1 && stopped.errors.contains("failed 1,"), "\(stopped.errors)")
         #expect(stopped.errors.contains("key a: it was stopped after its time limit of 300ms"), "\(stopped.errors)")
-        #expect(try run("trap 'exit 0' TERM; sleep 600 & wait").ending == 0)
-        #expect(try run("echo done").output == "done\n")
-        let hung = try run("trap '' TERM; sleep 600", "--kill-after", "1s")
+        #expect(try run("trap 'exit 0' TERM; sleep 600 & wait", "3s").ending == 0)
+        #expect(try run("echo done", "1m").output == "done\n")
+        let hung = try run("trap '' TERM; sleep 600", "2s", "--kill-after", "4s")
         #expect(hung.ending == 1 && hung.errors.contains("key a: overdue: it goes on after twice"), "\(hung.errors)")
     }
 

@@ -22,6 +22,7 @@ NAMES = ["orders", 'a "quoted" one', "back\\slash\\", "new\nline", "return\r\nne
 
 GAUGES = {
     "lull_keys": "", "lull_dead_runs": "", "lull_oldest_due_seconds": "seconds", "lull_paused_seconds": "seconds",
+    "lull_pause_ends_seconds": "seconds",
     "lull_limited_keys": "", "lull_next_start_seconds": "seconds",
     "lull_entries": "", "lull_oldest_entry_seconds": "seconds",
 }

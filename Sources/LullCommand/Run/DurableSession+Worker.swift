@@ -91,25 +91,25 @@ extension DurableSession {
     /// be written.
     mutating func event(of run: Int64, _ end: ExecutionResult) -> WorkerStateMachine.Event? {
         let exceeded = exceededLimits.removeValue(forKey: run)
+        var answer: HandlerEnd
         switch end {
+        case .notStarted: return .notStarted(run: run)
         case .returned:
             guard loop.handler.writesOutput else { return .handlerEnded(run: run, .returned) }
             unwritten.append(run)
             return nil
-        case .answered(let end) where exceeded == nil:
-            if case .snoozed = end {} else if !driver.isInterrupted(run) { loop.hasFailed = true }
-            return .handlerEnded(run: run, end)
-        case .failed, .answered:
-            if let exceeded, let run = runs[run] {
+        case .failed(let error): answer = .threw(error)
+        case .answered(let given): answer = given
+        }
+        if let exceeded {
+            answer = .threw("\(exceeded)")
+            if let run = runs[run] {
                 let limit = DurationText.rounded(exceeded.limit)
                 loop.streams.log.report("\(subject(run)): it was stopped after its time limit of \(limit)")
             }
-            if !driver.isInterrupted(run) { loop.hasFailed = true }
-            if let exceeded { return .handlerEnded(run: run, .threw("\(exceeded)")) }
-            guard case .failed(let error) = end else { return nil }
-            return .handlerEnded(run: run, .threw(error))
-        case .notStarted: return .notStarted(run: run)
         }
+        if case .snoozed = answer {} else if !driver.isInterrupted(run) { loop.hasFailed = true }
+        return .handlerEnded(run: run, answer)
     }
 
     /// - Returns: Its end, if nothing but its output was left.

@@ -35,6 +35,9 @@ package enum RunState: Hashable, Sendable {
     /// Whether it is to be cancelled.
     package var isCancelling: Bool { self == .cancelling || self == .interrupting || self == .expired }
 
+    /// Whether its handler fails if it throws: one that was cancelled does not, unless its time limit was the reason.
+    package var failsByThrowing: Bool { self != .cancelling && self != .interrupting }
+
     /// Whether the handler has not ended.
     package var isRunning: Bool { self == .running || isCancelling }
 }

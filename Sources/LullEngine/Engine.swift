@@ -269,13 +269,10 @@ package struct Engine<Key: Hashable, Value>: ~Copyable {
         if core.setup.keepsOrder { startedSubmits[run.serial] = nil }
     }
 
-    /// Whether an execution is being cancelled or interrupted.
+    /// The state of an execution.
     ///
     /// Between ``Action/start(_:)`` and the handler lies a queue or an actor that may be busy: a driver that asks right
-    /// before it calls the handler can skip it, and report the end as ``Ending/threw``.
-    package func isCancelling(_ run: RunID) -> Bool { state(of: run).isCancelling }
-
-    /// The state of an execution.
+    /// before it calls the handler can skip one that is to be cancelled, and report the end as ``Ending/threw``.
     package func state(of run: RunID) -> RunState { core.state(of: run) }
 
     // MARK: - Actions

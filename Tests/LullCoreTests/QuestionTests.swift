@@ -33,13 +33,13 @@ struct QuestionTests {
         _ = engine.submit("1", for: "k", at: .origin)
         let run = try #require(actions(engine.advance(to: CoreInstant(10))))
         #expect(engine.hasStarted(run) == true)
-        #expect(engine.isCancelling(run) == false)
+        #expect(engine.state(of: run).isCancelling == false)
         _ = engine.submit("2", for: "k", at: CoreInstant(11), wait: 0)
         _ = engine.advance(to: CoreInstant(11))
-        #expect(engine.isCancelling(run) == true)
+        #expect(engine.state(of: run).isCancelling == true)
         _ = engine.ended(run, .threw)
         #expect(engine.hasStarted(run) == false)
-        #expect(engine.isCancelling(run) == false)
+        #expect(engine.state(of: run).isCancelling == false)
         #expect(engine.runningExecutions == 1)
     }
 }

@@ -152,8 +152,7 @@ extension Runtime {
         var steps = deliverySteps(of: run.pointee.companion)
         let state = engine.state(of: run.pointee.id)
         let error = state == .expired ? TimeLimitExceeded(Duration(engine.setup.timeLimit)) : error
-        // One that was cancelled is no failure.
-        if !state.isCancelling || state == .expired { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
+        if state.failsByThrowing { steps = max(steps, 1) + (onFailure == nil ? 0 : 1) }
         let verdict = engine.ended(run.pointee.id, .threw, telling: steps)
         var (companion, displaced) = (run.pointee.companion, NotExecutedError?.none)
         if verdict == .interrupted {

@@ -179,7 +179,7 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
     private mutating func end(
         _ run: RunID, _ ending: Ending, returning batch: Batch<Record>? = nil, at now: CoreInstant
     ) -> [Action<Key, Record>] {
-        if ending == .threw, !engine.isCancelling(run) || engine.state(of: run) == .expired {
+        if ending == .threw, engine.state(of: run).failsByThrowing {
             loop.hasFailed = true
             // Drop before the end of this execution makes room for the next one.
             if loop.options.failsFast {

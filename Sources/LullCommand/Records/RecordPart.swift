@@ -83,6 +83,9 @@ enum RecordPart {
 struct Key: Hashable {
     let bytes: [UInt8]
 
+    /// The start of a message about the key; empty if all records have the same one.
+    var subject: String { bytes.isEmpty ? "" : "key \(Terminal.shown(bytes)): " }
+
     func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }

@@ -101,7 +101,7 @@ struct CommandRunner: ExecutionHandler {
     ) -> ExecutionResult? {
         if case .failure(let refusal) = prepared.texts {
             let why = notStarted(refusal.reason)
-            streams.log.report(subject(prepared.key) + why)
+            streams.log.report(prepared.key.subject + why)
             // It would not be otherwise the next time.
             return prepared.isStored ? .answered(.gaveUp(why)) : .failed(why)
         }
@@ -159,7 +159,7 @@ struct CommandRunner: ExecutionHandler {
         for item in hopeless {
             let rest = item.isStored ? "; the run goes back to the store, and is claimed again after a pause" : ""
             streams.report(
-                subject(item.key) + notStarted(why) + rest,
+                item.key.subject + notStarted(why) + rest,
                 of: "commands not started\(item.isStored ? ", and tried again" : ": \(why)")", at: now)
             unstarted.append((item.id, .notStarted))
         }
@@ -342,7 +342,7 @@ struct CommandRunner: ExecutionHandler {
                 stopping[command] = .killed(now.advanced(by: Self.patience))
             } else {
                 stopping[command] = .reported
-                let key = children[command].map { subject($0.key) } ?? ""
+                let key = children[command].map { $0.key.subject } ?? ""
                 streams.log.report("\(key)processes of \(name) have not ended after SIGKILL; lull waits for them")
             }
         }
@@ -355,7 +355,7 @@ struct CommandRunner: ExecutionHandler {
         // The supervisor answers that it was too late: the run may be another worker's.
         if code == ETIMEDOUT || child.isStopping && Self.isObstacle(code) { return .notStarted }
         let why = notStarted(code == E2BIG ? CommandPreparation.tooLong.reason : Failure.reason(code))
-        streams.log.report(subject(child.key) + why)
+        streams.log.report(child.key.subject + why)
         return code == E2BIG && child.isStored ? .answered(.gaveUp(why)) : .failed(why)
     }
 
@@ -377,7 +377,7 @@ struct CommandRunner: ExecutionHandler {
         if child.isStored, let answer = answer(of: child, ending, error: error, &streams) {
             switch answer {
             case .snoozed: break
-            case .threw(let why): streams.log.report(subject(child.key) + why)
+            case .threw(let why): streams.log.report(child.key.subject + why)
             default: report(child, how, lines, &streams)
             }
             return .answered(answer)
@@ -397,7 +397,7 @@ struct CommandRunner: ExecutionHandler {
             let why = "\(name) wrote on descriptor \(CommandAnswer.descriptor): \(error.reason)"
             // It wanted something else than to be done.
             if status == 0 { return .threw(why) }
-            streams.log.report(subject(child.key) + why)
+            streams.log.report(child.key.subject + why)
         }
         return statuses.handlerEnd(status, error: error)
     }
@@ -407,7 +407,7 @@ struct CommandRunner: ExecutionHandler {
         if !child.isStopping {
             let shown = Terminal.end(of: lines.joined(separator: " / "), upTo: Self.shownErrorColumns)
             let last = shown.isEmpty ? "" : ": \(shown)"
-            streams.log.report("\(subject(child.key))\(name) \(how)\(last)")
+            streams.log.report("\(child.key.subject)\(name) \(how)\(last)")
         }
     }
 
@@ -432,11 +432,6 @@ struct CommandRunner: ExecutionHandler {
 
     func killAll() {
         supervisor.end()
-    }
-
-    /// Returns the start of a message about an execution.
-    private func subject(_ key: Key) -> String {
-        key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): "
     }
 }
 

@@ -193,9 +193,8 @@ struct Session<Handler: ExecutionHandler>: ~Copyable {
 
     /// Reports what has become of a command that exceeds its time limit.
     private mutating func report(_ key: Key, _ what: String, of kind: String, at now: CoreInstant) {
-        let key = key.bytes.isEmpty ? "" : "key \(Terminal.shown(key.bytes)): "
         let limit = DurationText.rounded(engine.setup.timeLimit.nanoseconds)
-        loop.streams.report("\(key)\(what) time limit of \(limit)", of: kind, at: now)
+        loop.streams.report("\(key.subject)\(what) time limit of \(limit)", of: kind, at: now)
     }
 
     private mutating func reportStatistics() {
